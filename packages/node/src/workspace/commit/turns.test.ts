@@ -79,18 +79,13 @@ const turnsDuring = <A, E>(effect: Effect.Effect<A, E>) =>
     )
   })
 
-const codeOf = ({ code }: { readonly code: string }): Effect.Effect<string> => Effect.succeed(code)
-
 /** The ways to read a workspace, each of the first and the last file that the operations below change. */
 const looks: Readonly<Record<string, (workspace: WorkspaceService) => Effect.Effect<string>>> = {
-  read: ({ read }) => contentOfEnds((path) => Effect.map(read(path), (bytes) => Buffer.from(bytes).toString())),
-  info: ({ info }) => contentOfEnds((path) => Effect.map(info(path), ({ size }) => String(size))),
-  fingerprint: ({ fingerprint }) => contentOfEnds(fingerprint),
+  read: ({ read }) => atEnds((path) => Effect.map(read(path), (bytes) => Buffer.from(bytes).toString())),
+  info: ({ info }) => atEnds((path) => Effect.map(info(path), ({ size }) => String(size))),
+  fingerprint: ({ fingerprint }) => atEnds(fingerprint),
   plan: ({ plan }) =>
-    Effect.catch(
-      Effect.flatMap(plan, ({ file }) => contentOfEnds((path) => Effect.map(file(path), (found) => found.fingerprint))),
-      codeOf
-    ),
+    orCode(Effect.flatMap(plan, ({ file }) => atEnds((path) => Effect.map(file(path), (found) => found.fingerprint)))),
   readEach: (workspace) =>
     Effect.suspend(() => {
       const found: Array<string> = []
@@ -105,25 +100,21 @@ const looks: Readonly<Record<string, (workspace: WorkspaceService) => Effect.Eff
         if (kind === "file") count++
         return "continue"
       })
-      return Effect.catch(
-        Effect.map(visited, () => String(count)),
-        codeOf
-      )
+      return orCode(Effect.map(visited, () => String(count)))
     }),
-  glob: ({ glob }) =>
-    Effect.catch(
-      Effect.map(glob(".", "**/f*.txt"), ({ total }) => String(total)),
-      codeOf
-    )
+  glob: ({ glob }) => orCode(Effect.map(glob(".", "**/f*.txt"), ({ total }) => String(total)))
 }
 
 const ends = [Object.keys(files)[0] ?? "", Object.keys(files).at(-1) ?? ""]
 
-const contentOfEnds = (look: (path: string) => Effect.Effect<string, { readonly code: string }>) =>
+const atEnds = (look: (path: string) => Effect.Effect<string, { readonly code: string }>) =>
   Effect.map(
-    Effect.forEach(ends, (path) => Effect.catch(look(path), codeOf)),
+    Effect.forEach(ends, (path) => orCode(look(path))),
     (found) => found.join()
   )
+
+const orCode = (look: Effect.Effect<string, { readonly code: string }>): Effect.Effect<string> =>
+  Effect.match(look, { onFailure: ({ code }) => code, onSuccess: (seen) => seen })
 
 /** Every look at once, by name. */
 const lookAll = (workspace: WorkspaceService) =>
