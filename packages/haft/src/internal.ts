@@ -56,6 +56,7 @@ export {
   type StandardServices,
   type WorkspaceConfig
 } from "./config/config.ts"
+export type { ServerConfig, SignInConfig, SignInGrant, WebhookConfig } from "./config/server-config.ts"
 export {
   type Bump,
   checkContract,

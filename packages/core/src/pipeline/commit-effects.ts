@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 
+import { dependencyDirectories } from "../control-files.ts"
 import { artifactAddress, Artifacts } from "../services/artifacts.ts"
 import { type ChangedPath, type ChangePlan, netChanges } from "../services/change-plan.ts"
 import { Journal } from "../services/journal.ts"
@@ -56,7 +57,8 @@ export const commitEffects = Effect.fnUntraced(function* (
   const controlFiles = [...quarantined, ...recordedOnly]
   const { leftOut } = effects
   const settled = Effect.gen(function* () {
-    const plan = yield* (yield* Workspace).plan
+    const { plan: begin, isSecret } = yield* Workspace
+    const plan = yield* begin
     yield* effects.plan(plan, heldBack)
     const changes = netChanges(plan.changes)
     if (isDropped) return { outcome: "dropped", changes, leftOut, controlFiles: [] } as const
@@ -68,7 +70,7 @@ export const commitEffects = Effect.fnUntraced(function* (
       writes,
       removedFiles: changes.filter((change) => isDeletedFile(change) && !effects.isIgnored(change.path)).length,
       preview: Effect.succeed(diff),
-      ...(asks && { because: `${tool} changed ${changes.length} paths` })
+      ...reasonToAsk(tool, changes, { asks, isAskedAbout: (path) => canAsk && isSecret(path) && !isDependency(path) })
     })
     const call = yield* CurrentCall
     const { approvedState: _ofTheCommand, ...rest } = call
@@ -101,6 +103,20 @@ const writesOf = (changes: ReadonlyArray<ChangedPath>, asked: ReadonlySet<string
   const others = [...asked].filter((path) => !named.has(path))
   return [...writes, ...others.map((path) => ({ path, exists: true, isProtected: true }))]
 }
+
+/** Reason for a question that neither a rule nor a protected path calls for. */
+const reasonToAsk = (
+  tool: string,
+  changes: ReadonlyArray<ChangedPath>,
+  { asks, isAskedAbout }: { readonly asks: boolean; readonly isAskedAbout: (path: string) => boolean }
+): { readonly because?: string } => {
+  const secret = changes.find(({ path }) => isAskedAbout(path))
+  if (secret !== undefined) return { because: `${tool} changed ${secret.path}, which is a secret path` }
+  return asks ? { because: `${tool} changed ${changes.length} paths` } : {}
+}
+
+/** Packages come with keys of their tests. */
+const isDependency = (path: string): boolean => path.split("/").some((name) => dependencyDirectories.includes(name))
 
 const isDeletedFile = ({ kind, what }: ChangedPath): boolean => kind === "deleted" && what !== "directory"
 
