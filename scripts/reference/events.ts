@@ -108,6 +108,7 @@ const fields: Readonly<Record<string, string>> = {
   action: "`created`, `dropped`, `opened` or `closed`",
   diff_path: "address of the artifact with the diff",
   address: "address of the artifact",
+  bytes: "bytes that were read",
   left_out: "what could not be committed, each with the `reason`: pipes, sockets, names that are not UTF-8",
   changed_files: "the files that were changed",
   patch_size_bytes: "the size of the patch",
