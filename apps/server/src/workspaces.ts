@@ -108,7 +108,11 @@ export const workspaceSet = (configs: Readonly<Record<string, HaftConfig>>, vers
     const shared = await hostOf(name, dialect)
     const party = { name: caller.name, role: caller.role }
     const call: Host["call"] = (tool, args, options) => shared.call(tool, args, { ...options, caller: party })
-    const host = { ...shared, call }
+    const artifacts: Host["artifacts"] = {
+      list: () => shared.artifacts.list({ caller: party }),
+      read: (address, range) => shared.artifacts.read(address, { ...range, caller: party })
+    }
+    const host = { ...shared, call, artifacts }
     // A client that answers for its user would let an agent approve its own calls, so that is opt-in.
     const asksElsewhere = configs[name ?? ""]?.approvalOptions?.askClient === true ? true : "always"
     return mcpFetchHandler(mcpServer(host, { version, asksElsewhere, describe: describeQuestion }))
