@@ -236,7 +236,18 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     }
     const pipe = { path: "pipe", reason: "it is a pipe, a socket or a device" }
     const refused = { ...effects, outcome: "refused", paths: [], left_out: [pipe], error: "approval_denied" }
-    return [...first.map(confinedHere), ...switched, effects, refused, branch, changed, ...connections, ...second]
+    const forGood = { ...effects, undoable: false }
+    return [
+      ...first.map(confinedHere),
+      ...switched,
+      effects,
+      refused,
+      forGood,
+      branch,
+      changed,
+      ...connections,
+      ...second
+    ]
   } finally {
     await rm(directory, { recursive: true })
   }
