@@ -106,6 +106,7 @@ const fields: Readonly<Record<string, string>> = {
   branch: "name of the branch",
   action: "`created`, `dropped`, `opened` or `closed`",
   diff_path: "where the diff is kept, below the run",
+  undoable: "false where undo can't take the changes back, because what they replaced is too large to keep",
   left_out: "what could not be committed, each with the `reason`: pipes, sockets, names that are not UTF-8",
   changed_files: "the files that were changed",
   patch_size_bytes: "the size of the patch",
