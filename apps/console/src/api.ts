@@ -1,4 +1,4 @@
-import { sessionHeaders } from "./session-key.ts"
+import { sessionHeaders } from "./session/session-key.ts"
 import type {
   AgentState,
   ApprovalAnswer,
@@ -113,6 +113,9 @@ export const loadOverview = async (): Promise<ReadonlyArray<WorkspaceOverview>> 
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>
   (await getJson<{ workspaces: ReadonlyArray<WorkspaceName> }>("/v1/workspaces")).workspaces
+
+/** Ways to sign in besides one-time links. */
+export const signInMethods = (): Promise<{ readonly oidc: boolean }> => sendJson("GET", "/v1/sign-in")
 
 export const signOut = (): Promise<unknown> => sendJson("DELETE", "/v1/session")
 

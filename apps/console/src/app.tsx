@@ -6,6 +6,7 @@ import { useConnection } from "./events/feed.ts"
 import { useLoad } from "./hooks/use-load.ts"
 import { Empty, Problem } from "./parts.tsx"
 import { addressOf, goTo, useRoute } from "./route.ts"
+import { SignIn } from "./session/sign-in.tsx"
 
 /** Finds out which workspaces there are and whether this browser may see them. */
 export const App = () => {
@@ -41,6 +42,7 @@ export const App = () => {
           Open the link that <code>haft serve</code> printed. It works once, within ten minutes; starting the server
           again prints a new one, and an approver gets one with <code>POST /v1/links</code>.
         </Empty>
+        <SignIn />
       </main>
     )
   }

@@ -17,6 +17,7 @@ import { Overview } from "./screens/overview.tsx"
 import { Review } from "./screens/review.tsx"
 import { Rules } from "./screens/rules/rules.tsx"
 import { Tools } from "./screens/tools/tools.tsx"
+import { SignIn } from "./session/sign-in.tsx"
 import type { WorkspaceName } from "./wire.ts"
 
 // The terminal emulator is as large as all the rest, and not everybody opens it.
@@ -127,16 +128,21 @@ const SignedOut = () => (
   <dialog
     className="signed-out"
     aria-labelledby="signed-out-title"
-    ref={(dialog) => dialog?.showModal()}
+    ref={showModal}
     onCancel={(event) => event.preventDefault()}
+    // Browsers close a dialog at Escape all the same where nobody has clicked on the page yet.
+    onClose={(event) => event.currentTarget.showModal()}
   >
     <h2 id="signed-out-title">Your session has expired</h2>
     <p>
       Nothing here is up to date, and nothing can be answered. The session is over, or the server was started again:
       open the link that <code>haft serve</code> printed, in this browser. This page then goes on.
     </p>
+    <SignIn isElsewhere />
   </dialog>
 )
+
+const showModal = (dialog: HTMLDialogElement | null): void => dialog?.showModal()
 
 const waitingText = (tools: ReadonlyArray<string>): string =>
   tools.length === 0

@@ -9,7 +9,7 @@ import { useShortcuts } from "./hooks/use-shortcuts.ts"
 import { ModeChoice } from "./mode-choice.tsx"
 import { Key } from "./parts.tsx"
 import { addressOf, goTo, type ScreenName, screenNames } from "./route.ts"
-import { forgetSessionKey } from "./session-key.ts"
+import { forgetSessionKey } from "./session/session-key.ts"
 import type { ApprovalMode, WorkspaceName } from "./wire.ts"
 
 interface HeaderProps {

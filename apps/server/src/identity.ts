@@ -25,6 +25,8 @@ export interface CallerIdentity {
   readonly workspaces?: ReadonlyArray<string>
   /** The stored token it comes from; absent for one that was given at the start. */
   readonly token?: string
+  /** Key of the grant that admitted somebody who signed in by an OpenID provider. */
+  readonly grant?: string
 }
 
 /** An identity as the audit log has it. */
@@ -53,6 +55,8 @@ export interface Gatekeeper {
   readonly redeemLink: (code: string, request: Request) => Promise<BrowserSession>
   /** A session for somebody who has proven who they are elsewhere. */
   readonly startSession: (identity: CallerIdentity, request: Request) => Promise<BrowserSession>
+  /** Tests whether a request came over TLS, which a proxy before the server speaks. */
+  readonly isSecure: (request: Request) => boolean
   /** Ends the session that a request belongs to; the cookie to send back. Undefined where it has none. */
   readonly endSession: (request: Request) => Promise<string | undefined>
 }
@@ -67,11 +71,16 @@ export interface BrowserSession {
 export interface IdentityStores {
   readonly tokens?: Tokens | undefined
   readonly sessions?: Sessions | undefined
+  /** Keys of the grants in force for people who signed in by an OpenID provider. */
+  readonly grants?: ReadonlySet<string>
+  /** The address of the server as people reach it. */
+  readonly publicUrl?: string | undefined
 }
 
 /** The header with the key of a console's session. */
 const sessionKeyHeader = "haft-session-key"
 
+const sessionCookie = "haft_session"
 const longestToken = 512
 const encoder = new TextEncoder()
 const linkLifetimeMs = 10 * 60_000
@@ -81,7 +90,7 @@ const ranks: Readonly<Record<Access, number>> = { public: 0, agent: 1, approver:
 /** Checks tokens and sessions. Tokens are compared in constant time or by hash; of codes and cookies hashes are kept. */
 export const gatekeeper = (
   fixed: FixedTokens,
-  { tokens: store, sessions: kept }: IdentityStores = {},
+  { tokens: store, sessions: kept, grants = new Set(), publicUrl }: IdentityStores = {},
   now: () => number = Date.now
 ): Gatekeeper => {
   for (const secret of Object.values(fixed)) requireStrongToken(secret)
@@ -109,14 +118,16 @@ export const gatekeeper = (
   }
 
   const bySession = async (request: Request): Promise<CallerIdentity | undefined> => {
-    const value = cookieOf(request)
+    const value = cookieIn(request, sessionCookie)
     if (value === undefined) return undefined
     const session = (await allSessions()).get(hashOf(value).toString("hex"))
     // Browsers send a cookie to every port of its host. The key is kept by the console's own origin, so that a cookie
     // which another server has got is worth nothing.
     if (session === undefined || session.validUntil <= now()) return undefined
     if (!timingSafeEqual(Buffer.from(session.key, "hex"), hashOf(keyOf(request)))) return undefined
-    const { id, name, role, workspaces, token } = session
+    const { id, name, role, workspaces, token, grant } = session
+    // The configuration may have changed since the person signed in.
+    if (grant !== undefined && !grants.has(grant)) return undefined
     const identity: CallerIdentity = {
       name,
       role,
@@ -127,7 +138,20 @@ export const gatekeeper = (
     return (await isInForce(identity)) ? identity : undefined
   }
 
-  const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token }, request) => {
+  const secureHost = publicUrl?.startsWith("https:") === true ? new URL(publicUrl).host : undefined
+  const isSecure: Gatekeeper["isSecure"] = (request) =>
+    secureHost !== undefined && request.headers.get("host")?.toLowerCase() === secureHost
+  const sessionCookieText = (request: Request, value: string, seconds: number): string =>
+    cookieText(request, {
+      name: sessionCookie,
+      value,
+      seconds,
+      path: "/",
+      sameSite: "Strict",
+      isSecure: isSecure(request)
+    })
+
+  const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token, grant }, request) => {
     const sessions = await allSessions()
     for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
     const [secret, key] = [makeToken(), makeToken()]
@@ -138,11 +162,12 @@ export const gatekeeper = (
       role,
       ...(workspaces !== undefined && { workspaces: [...workspaces] }),
       ...(token !== undefined && { token }),
+      ...(grant !== undefined && { grant }),
       validUntil: now() + sessionLifetimeMs
     }
     await kept?.add(session)
     sessions.set(session.id, session)
-    return { cookie: cookieText(request, secret, sessionLifetimeMs / 1000), key }
+    return { cookie: sessionCookieText(request, secret, sessionLifetimeMs / 1000), key }
   }
 
   return {
@@ -187,13 +212,14 @@ export const gatekeeper = (
       return startSession(link.identity, request)
     },
     startSession,
+    isSecure,
     endSession: async (request) => {
-      const value = cookieOf(request)
+      const value = cookieIn(request, sessionCookie)
       if (value === undefined || (await bySession(request)) === undefined) return undefined
       const id = hashOf(value).toString("hex")
       await kept?.remove(id)
       ;(await allSessions()).delete(id)
-      return cookieText(request, "", 0)
+      return sessionCookieText(request, "", 0)
     }
   }
 }
@@ -218,11 +244,25 @@ const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).d
 
 const keyOf = (request: Request): string => request.headers.get(sessionKeyHeader) ?? ""
 
-const cookieText = (request: Request, value: string, seconds: number): string =>
-  `${cookieNameFor(request)}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`
+export interface CookieOptions {
+  readonly name: string
+  readonly value: string
+  readonly seconds: number
+  readonly path: string
+  readonly sameSite: "Strict" | "Lax"
+  readonly isSecure: boolean
+}
 
-const cookieOf = (request: Request): string | undefined => {
-  const start = `${cookieNameFor(request)}=`
+/** A Set-Cookie header for a cookie that scripts can't read. */
+export const cookieText = (request: Request, cookie: CookieOptions): string => {
+  const { name, value, seconds, path, sameSite, isSecure } = cookie
+  const attributes = `HttpOnly; SameSite=${sameSite}; Path=${path}; Max-Age=${seconds}${isSecure ? "; Secure" : ""}`
+  return `${cookieNameFor(request, name)}=${value}; ${attributes}`
+}
+
+/** The value of a cookie of this server. */
+export const cookieIn = (request: Request, name: string): string | undefined => {
+  const start = `${cookieNameFor(request, name)}=`
   return (request.headers.get("cookie") ?? "")
     .split(/;\s*/)
     .find((pair) => pair.startsWith(start))
@@ -231,9 +271,9 @@ const cookieOf = (request: Request): string | undefined => {
 
 // Browsers share cookies between all ports of a host: without the port in the name, logging in to one server would end
 // the session at another.
-const cookieNameFor = (request: Request): string => {
+const cookieNameFor = (request: Request, name: string): string => {
   const port = /:(\d+)$/.exec(request.headers.get("host") ?? "")?.[1]
-  return port === undefined ? "haft_session" : `haft_session_${port}`
+  return port === undefined ? name : `${name}_${port}`
 }
 
 const unauthorized = (message: string): Problem =>

@@ -5,7 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 import type { MemberEvent } from "haft/cluster"
-import { ConfigError, type HaftConfig, type OpenRequest, readSite, type Sessions, type Tokens } from "haft/internal"
+import {
+  ConfigError,
+  type HaftConfig,
+  openTelemetry,
+  type OpenRequest,
+  readSite,
+  type Sessions,
+  type SignInConfig,
+  type Tokens
+} from "haft/internal"
 
 import { clusterRoutes } from "./cluster/cluster-routes.ts"
 import { joinServer, type ServerCluster } from "./cluster/cluster-server.ts"
@@ -21,7 +30,8 @@ import { requestHandler } from "./http/request-handler.ts"
 import type { HttpRoute } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
-import { makeMetrics, measure } from "./metrics.ts"
+import { measureServer, webhookEvents } from "./metrics.ts"
+import { openWebhook, type WebhookOptions } from "./notify/webhook.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { branchRoutes } from "./routes/branches.ts"
@@ -31,8 +41,11 @@ import { overviewRoutes } from "./routes/overview.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
+import { redirectUri, signInRoutes } from "./routes/sign-in.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
+import { grantKeys } from "./sign-in/grants.ts"
+import { openOidc } from "./sign-in/oidc.ts"
 import { siteOf } from "./site.ts"
 import { openWorkspaces, workspaceSet } from "./workspaces.ts"
 
@@ -49,6 +62,12 @@ export interface ServeOptions {
   readonly tokenStore?: Tokens
   /** Browser sessions that outlive this server; without it they end with it. */
   readonly sessionStore?: Sessions
+  /** The address of the server as people reach it, `https://haft.example`; its own when absent. */
+  readonly publicUrl?: string
+  /** Told of every request that waits for a person. */
+  readonly webhook?: WebhookOptions
+  /** Lets people sign in to the console with accounts of an OpenID provider. */
+  readonly signIn?: SignInConfig
   readonly version: string
   /** 127.0.0.1 by default. */
   readonly host?: string
@@ -79,19 +98,38 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const { host = "127.0.0.1", port = 4711, version } = options
   const limits = { ...standardLimits, ...options.limits }
   const { cluster } = options
+  const onDefect = options.onDefect ?? (() => {})
+  const webhook = options.webhook && openWebhook(options.webhook)
   const owned = cluster === undefined ? undefined : workspaceSet(options.workspaces, version)
-  const workspaces = owned ?? (await openWorkspaces(options.workspaces, version))
+  const telemetry = await openTelemetry()
+  const workspaces =
+    owned ??
+    (await openWorkspaces(options.workspaces, version, telemetry).catch(async (error: unknown) => {
+      await telemetry.dispose()
+      throw error
+    }))
   const store =
     cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
-  const keeper = gatekeeper(options.tokens ?? {}, { tokens: store, sessions: options.sessionStore })
+  const keeper = gatekeeper(options.tokens ?? {}, {
+    tokens: store,
+    sessions: options.sessionStore,
+    grants: grantKeys(options.signIn),
+    publicUrl: options.publicUrl
+  })
   const flow = flowControl(limits.calls)
-  const metrics = makeMetrics()
-  measure(metrics, workspaces, flow)
+  const countRequest = measureServer(telemetry, workspaces, flow)
+  webhook?.follow(workspaces, (address) => `${publicUrl()}${address}`, webhookEvents(telemetry, onDefect))
 
   let url = ""
+  const publicUrl = (): string => options.publicUrl ?? url
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<HttpRoute> = [
-    ...serverRoutes({ version, flow, metrics, gatekeeper: keeper, url: () => url, openapi: () => document }),
+    ...serverRoutes({ version, flow, telemetry, gatekeeper: keeper, url: publicUrl, openapi: () => document }),
+    ...signInRoutes({
+      gatekeeper: keeper,
+      oidc: options.signIn && openOidc(options.signIn, () => redirectUri(publicUrl())),
+      onFailure: onDefect
+    }),
     ...overviewRoutes(workspaces),
     ...callRoutes(workspaces),
     ...agentRoutes(workspaces),
@@ -105,7 +143,6 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...(cluster === undefined ? [] : clusterRoutes(() => member))
   ]
   const document = openapiOf(routes, version)
-  const onDefect = options.onDefect ?? (() => {})
   let member: ServerCluster | undefined
 
   const handle = requestHandler({
@@ -122,8 +159,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       }
     }),
     site: siteOf(readConsole(options.console)),
-    onAnswered: (route, status, milliseconds) =>
-      metrics.requestAnswered(route?.path ?? "console", status, milliseconds),
+    onAnswered: (route, status, milliseconds) => countRequest(route?.path, status, milliseconds),
     onDefect
   })
   const server = createServer(
@@ -143,9 +179,10 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       options.orAnyPort === true && codeOf(error) === "EADDRINUSE" ? listen(server, host, 0) : Promise.reject(error)
     )
     url = `http://${bracketed(isEverywhere(host) ? "127.0.0.1" : host)}:${bound}`
-    names = hostNames(host, bound, { also: options.alsoKnownAs ?? [], addresses: addressesHere() })
+    names = hostNames(host, bound, { also: namesOf(options), addresses: addressesHere() })
   } catch (error) {
     await workspaces.dispose()
+    await telemetry.dispose()
     throw new ConfigError(whyNot(error, host, port), { cause: error })
   }
   if (cluster !== undefined && owned !== undefined) {
@@ -155,7 +192,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       workspaces: owned,
       url,
       version,
-      metrics,
+      telemetry,
       handle,
       bodyBytes: limits.body.bytes,
       stalledMilliseconds: limits.stalledMilliseconds,
@@ -163,6 +200,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       ...(options.onClusterEvent !== undefined && { onEvent: options.onClusterEvent })
     }).catch(async (error: unknown) => {
       await close(server)
+      await telemetry.dispose()
       throw error
     })
   }
@@ -181,13 +219,15 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     await Promise.race([flow.idle(), after(limits.graceMilliseconds, patience.signal)])
     patience.abort()
     await workspaces.dispose()
+    webhook?.close()
     await close(server)
     await member?.close()
+    await telemetry.dispose()
   }
   let stopping: Promise<void> | undefined
   return {
     url,
-    consoleLink: () => `${url}/login?code=${keeper.makeLink()}`,
+    consoleLink: () => `${publicUrl()}/login?code=${keeper.makeLink()}`,
     stop: ({ atOnce = false } = {}) => {
       stopping ??= stop()
       if (atOnce) patience.abort()
@@ -202,6 +242,10 @@ const readConsole = (directory: string | undefined): ReadonlyMap<string, Uint8Ar
     ? (readSite(fileURLToPath(new URL("console", import.meta.url))) ??
       readSite(fileURLToPath(new URL("../../console/dist", import.meta.url))))
     : readSite(directory)
+
+/** Names that the server answers to besides those of its address, as Host headers have them. */
+const namesOf = ({ alsoKnownAs = [], publicUrl }: ServeOptions): ReadonlyArray<string> =>
+  publicUrl === undefined ? alsoKnownAs : [...alsoKnownAs, new URL(publicUrl).host]
 
 const listen = async (server: Server, host: string, port: number): Promise<number> => {
   server.listen({ host: host.replaceAll(/^\[|\]$/g, ""), port })

@@ -1,4 +1,11 @@
-import { DialectNotAllowed, dialectNames, type HaftConfig, openWorkspace, type OpenWorkspace } from "haft/internal"
+import {
+  DialectNotAllowed,
+  dialectNames,
+  type HaftConfig,
+  openWorkspace,
+  type OpenWorkspace,
+  type Telemetry
+} from "haft/internal"
 import { describeQuestion, type McpFetchHandler, mcpFetchHandler, mcpServer } from "haft/mcp"
 
 import { Problem } from "./http/problem.ts"
@@ -38,12 +45,13 @@ export interface WorkspaceSet extends Workspaces {
 /** Opens all workspaces of a configuration. */
 export const openWorkspaces = async (
   configs: Readonly<Record<string, HaftConfig>>,
-  version: string
+  version: string,
+  telemetry: Telemetry
 ): Promise<Workspaces> => {
   const workspaces = workspaceSet(configs, version)
   try {
     for (const [name, config] of Object.entries(configs)) {
-      const workspace = await openWorkspace(config)
+      const workspace = await openWorkspace(config, { telemetry: { of: telemetry, workspace: name } })
       workspaces.add(name, workspace)
       // Opened now, so that a broken plugin stops the server from starting instead of failing the first call.
       await workspace.host()

@@ -72,8 +72,11 @@ it("sends a span for every call, below the caller's own, and counts calls, when 
   expect(found[1]?.attributes).toContainEqual({ key: "error.type", value: { stringValue: "file_not_found" } })
   expect(found[2]).toMatchObject({ traceId })
   const metrics = received.filter(({ path }) => path === "/v1/metrics").map(({ body }) => body)
-  expect(metrics.join("\n")).toContain("haft.calls")
-  expect(metrics.join("\n")).toContain('"isMonotonic":true')
+  expect(metrics.at(-1)).toContain('"name":"haft.calls"')
+  expect(metrics.at(-1)).toContain('"name":"haft.http.requests"')
+  expect(metrics.at(-1)).toContain('"isMonotonic":true')
+  // One exporter a process, whatever the number of its workspaces.
+  expect(metrics.at(-1)?.split('"name":"haft.calls"')).toHaveLength(2)
 })
 
 it("goes on, and can be stopped, when the collector does not answer", async () => {

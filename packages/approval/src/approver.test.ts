@@ -4,8 +4,6 @@ import {
   defineDialect,
   definePlugin,
   defineTool,
-  type ErrorCode,
-  errorCodes,
   Host,
   type JournalEvent,
   memoryJournal,
@@ -41,7 +39,6 @@ const dialect = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => output,
   failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
   envelope: (output) => output

@@ -56,6 +56,7 @@ export {
   type StandardServices,
   type WorkspaceConfig
 } from "./config/config.ts"
+export type { ServerConfig, SignInConfig, SignInGrant, WebhookConfig } from "./config/server-config.ts"
 export {
   type Bump,
   checkContract,
@@ -85,6 +86,7 @@ export { pathsBeside } from "./workspace/names-beside.ts"
 export { pathsFrom } from "./workspace/paths-from.ts"
 export type { Replay } from "./workspace/replay.ts"
 export { DialectNotAllowed, type OpenWorkspace } from "./workspace/open-workspace.ts"
+export type { Telemetry } from "./telemetry/telemetry.ts"
 export type { OpenTerminals, TerminalOutput } from "./workspace/open-terminals.ts"
 export {
   examine,
@@ -93,6 +95,7 @@ export {
   type OpenBranches,
   openBranches,
   openRules,
+  openTelemetry,
   openWorkspace,
   readRun,
   replayRun,

@@ -7,7 +7,8 @@ import type { PromiseBranches } from "./branches/promise-branches.ts"
 import type { HaftConfig } from "./config/config.ts"
 import * as Config from "./config/find-config.ts"
 import type { ApproverOptions } from "./host/approver.ts"
-import type { OpenWorkspace } from "./workspace/open-workspace.ts"
+import type { Telemetry } from "./telemetry/telemetry.ts"
+import type { OpenWorkspace, OpenWorkspaceOptions } from "./workspace/open-workspace.ts"
 import type { PromiseRules } from "./workspace/promise-rules.ts"
 
 // The names of `haft` for Promise users. Each rejects with what its Effect fails with. What a host itself does not need
@@ -87,5 +88,10 @@ export interface OpenBranches extends PromiseBranches {
 }
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
-export const openWorkspace = async (config: HaftConfig = {}): Promise<OpenWorkspace> =>
-  (await import("./workspace/open-workspace.ts")).openWorkspace(config)
+export const openWorkspace = async (
+  config: HaftConfig = {},
+  options: Pick<OpenWorkspaceOptions, "telemetry"> = {}
+): Promise<OpenWorkspace> => (await import("./workspace/open-workspace.ts")).openWorkspace(config, options)
+
+/** Metrics and traces of a process; see {@link Telemetry}. */
+export const openTelemetry = async (): Promise<Telemetry> => (await import("./telemetry/telemetry.ts")).openTelemetry()

@@ -42,11 +42,13 @@ export {
   type OpenBranches,
   openBranches,
   openRules,
+  openTelemetry,
   openWorkspace,
   readRun,
   replayRun
 } from "./promise-api.ts"
 export type { BranchDiff, BranchInfo } from "./branches/branches.ts"
 export type { OpenBranchHost, PromiseBranches, PromiseMergeOptions } from "./branches/promise-branches.ts"
+export type { Telemetry } from "./telemetry/telemetry.ts"
 export type { OpenWorkspace } from "./workspace/open-workspace.ts"
 export type { PromiseRules } from "./workspace/promise-rules.ts"

@@ -3,7 +3,7 @@ import { createServer as createPlain, type RequestListener, type Server } from "
 import { createServer as createTls } from "node:https"
 
 import type { JoinedCluster, MemberEvent } from "haft/cluster"
-import { type HaftConfig, readNamedFile } from "haft/internal"
+import { type HaftConfig, readNamedFile, type Telemetry } from "haft/internal"
 import type { ServerRequest } from "srvx"
 
 import type { HttpAnswer } from "../http/answer.ts"
@@ -11,7 +11,6 @@ import { listener } from "../http/connection/listener.ts"
 import { Problem } from "../http/problem.ts"
 import type { HandleRequest, RequestForOwner } from "../http/request-handler.ts"
 import type { CallerIdentity } from "../identity.ts"
-import type { Metrics } from "../metrics.ts"
 import type { WorkspaceSet } from "../workspaces.ts"
 
 type ClusterConfig = NonNullable<HaftConfig["cluster"]>
@@ -32,7 +31,7 @@ export interface ServerClusterOptions {
   readonly workspaces: WorkspaceSet
   readonly url: string
   readonly version: string
-  readonly metrics: Metrics
+  readonly telemetry: Telemetry
   readonly handle: HandleRequest
   readonly bodyBytes: number
   readonly stalledMilliseconds: number
@@ -42,7 +41,7 @@ export interface ServerClusterOptions {
 
 /** Listens for other members, and joins the cluster. */
 export const joinServer = async (options: ServerClusterOptions): Promise<ServerCluster> => {
-  const { cluster, workspaces, url, version, metrics, handle, onDefect, stalledMilliseconds } = options
+  const { cluster, workspaces, url, version, telemetry, handle, onDefect, stalledMilliseconds } = options
   const { joinAs, listenAt, notOwnerStatus, passOn, RequestOutcomeUnknown, serveHere, Unavailable } =
     await import("haft/cluster")
   const { host, port } = listenAt(cluster)
@@ -91,17 +90,26 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
   server.listen({ host, port })
   await once(server, "listening")
 
+  const events = telemetry.counter({
+    id: "haft.cluster.workspace_events",
+    description: "Workspaces that this member has opened, closed, and failed to open"
+  })
+  const opening = telemetry.durations({
+    id: "haft.cluster.open.duration",
+    description: "Duration of opening a workspace"
+  })
   try {
     joined = await joinAs({
       cluster,
       workspaces: options.configs,
       url,
       version,
+      telemetry,
       onOpened: workspaces.add,
       onClosed: workspaces.remove,
       onEvent: (event) => {
-        if (event.type === "opened") metrics.clusterEvent("opened", event.milliseconds / 1000)
-        else if (event.type !== "database") metrics.clusterEvent(event.type)
+        if (event.type !== "database") events({ event: event.type }, 1)
+        if (event.type === "opened") opening({}, event.milliseconds / 1000)
         options.onEvent?.(event)
       }
     })
@@ -110,12 +118,11 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
     throw error
   }
   const { member, traffic } = joined
-  metrics.gauge("haft_cluster_member_in_force", "1 while this member's lease is in force", () =>
+  telemetry.gauge({ id: "haft.cluster.member_in_force", description: "1 while this member's lease is in force" }, () =>
     member.isInForce() ? 1 : 0
   )
-  metrics.gauge(
-    "haft_cluster_workspaces_open",
-    "Workspaces that this member has open",
+  telemetry.gauge(
+    { id: "haft.cluster.workspaces_open", description: "Workspaces that this member has open" },
     () => [...workspaces.all()].length
   )
   return {

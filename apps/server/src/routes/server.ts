@@ -1,4 +1,4 @@
-import { tokenRoles } from "haft/internal"
+import { type Telemetry, tokenRoles } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
@@ -6,12 +6,11 @@ import type { FlowControl } from "../http/flow-control.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, methodNotAllowed, type HttpRoute } from "../http/route.ts"
 import { type Gatekeeper, identified } from "../identity.ts"
-import type { Metrics } from "../metrics.ts"
 
 export interface ServerRoutesOptions {
   readonly version: string
   readonly flow: FlowControl
-  readonly metrics: Metrics
+  readonly telemetry: Telemetry
   readonly gatekeeper: Gatekeeper
   /** The address of this server, known once it listens. */
   readonly url: () => string
@@ -41,9 +40,9 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<HttpRo
     summary: "Figures for Prometheus: of the server, and of the workspaces that your token is for",
     access: "agent",
     replies: { 200: { description: "Prometheus' text format", contentTypes: ["text/plain"] } },
-    handle: (asked) => ({
+    handle: async (asked) => ({
       headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-      body: options.metrics.text(identified(asked).workspaces)
+      body: await options.telemetry.prometheus(identified(asked).workspaces)
     })
   }),
   defineRoute({

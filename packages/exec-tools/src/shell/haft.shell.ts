@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { movedOf } from "../run-command/command-result.ts"
+import { linkOutput, outputPaths, outputPathsOf } from "../run-command/output-artifacts.ts"
 import { controlFileList, controlFileResult } from "../run-command/quarantine-report.ts"
 import { longestCommand, shell, type ShellRequest, shellTimeout, shellTouches } from "./shell.ts"
 
@@ -44,8 +45,7 @@ export const haftShell = haft.tool({
     stdout: z.string().describe("Head and tail where it is long"),
     stderr: z.string(),
     omitted_bytes: z.number().int().describe("Of both, left out here"),
-    stdout_path: z.string().describe("Artifact with all of it"),
-    stderr_path: z.string(),
+    ...outputPaths,
     sandbox: z.string(),
     control_files: controlFileResult
   }),
@@ -57,6 +57,7 @@ export const haftShell = haft.tool({
     const { session_id } = input
     const outcome = yield* shell(requestOf(input))
     const { stdout, stderr } = outcome
+    yield* linkOutput(outcome)
     const output = {
       session_id,
       exit_code: outcome.exitCode,
@@ -68,8 +69,7 @@ export const haftShell = haft.tool({
       stdout: stdout.text,
       stderr: stderr.text,
       omitted_bytes: stdout.omittedBytes + stderr.omittedBytes,
-      stdout_path: stdout.path,
-      stderr_path: stderr.path,
+      ...outputPathsOf(outcome),
       sandbox: outcome.sandbox.kind,
       ...controlFileList(outcome)
     }

@@ -18,6 +18,7 @@ import * as Scope from "effect/Scope"
 
 import { ConfigError, type HaftConfig } from "../config/config.ts"
 import { rootOf } from "../host/standard-host.ts"
+import type { Telemetry } from "../telemetry/telemetry.ts"
 import { openWorkspace, type OpenWorkspace } from "../workspace/open-workspace.ts"
 import { secretOf } from "./cluster-address.ts"
 import type { ClusterConfig } from "./cluster-config.ts"
@@ -33,6 +34,8 @@ export interface JoinOptions {
   readonly onOpened?: (name: string, workspace: OpenWorkspace) => void
   readonly onClosed?: (name: string) => void
   readonly onEvent?: (event: MemberEvent) => void
+  /** The telemetry of this process. */
+  readonly telemetry?: Telemetry
 }
 
 /** This process as a member of a cluster. */
@@ -114,7 +117,10 @@ const openOn = async (
   const running: CallsByRequestId = new Map()
   const workspace = await openWorkspace(
     { ...config, root: copy.root, state: copy.state },
-    { decide: copy.decide, documents: copy.documents, ledger: copy.ledger, onCommitted: copy.committed }
+    {
+      shared: { decide: copy.decide, documents: copy.documents, ledger: copy.ledger, onCommitted: copy.committed },
+      ...(options.telemetry !== undefined && { telemetry: { of: options.telemetry, workspace: copy.workspace } })
+    }
   )
   const hosts = new WeakMap<object, ReturnType<typeof clusteredHost>>()
   const value: OpenWorkspace = {

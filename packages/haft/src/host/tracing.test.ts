@@ -8,7 +8,7 @@ import { type HaftConfig, makeHost } from "../internal.ts"
 
 const workspace = temporaryWorkspace({ "a.txt": "one\n" })
 afterAll(() => workspace.remove())
-const config = { root: workspace.root, state: workspace.state, packages: ["fs", "exec"] } satisfies HaftConfig
+const config = { root: workspace.root, state: workspace.state, packages: ["fs", "exec", "search"] } satisfies HaftConfig
 
 /** A tracer that keeps its spans. */
 const collector = () => {
@@ -60,6 +60,26 @@ describe("spans of a call", () => {
       expect(parentOf("haft.sandbox")).toBe("haft.execute")
       const sandbox = spans.find(({ name }) => name === "haft.sandbox")
       expect(sandbox?.attributes.get("haft.sandbox")).toMatch(/^[a-z]+$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("show how long the code index was refreshed", () =>
+    Effect.gen(function* () {
+      const { tracer, parentOf } = collector()
+      const host = yield* makeHost({ ...config, sandbox: "none" })
+      const reply = yield* host.call("search_code", { query: "one" }).pipe(Effect.withTracer(tracer))
+      expect(reply).toMatchObject({ ok: true })
+      expect(parentOf("haft.index")).toBe("haft.execute")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.runIf(process.platform === "linux")("show the changes of an overlay (not on this platform)", () =>
+    Effect.gen(function* () {
+      const { tracer, parentOf } = collector()
+      const host = yield* makeHost({ ...config, approval: "all" })
+      const reply = yield* host.call("run_command", { command: "echo 1 > b.txt" }).pipe(Effect.withTracer(tracer))
+      expect(reply).toMatchObject({ ok: true })
+      expect(parentOf("haft.commit")).toBe("haft.overlay")
     }).pipe(Effect.scoped)
   )
 

@@ -34,6 +34,8 @@ import { checkConfig, type HaftConfig, type StandardServices } from "../config/c
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, type SharedParts, standardServices, stateFilesOf, stateOf } from "../host/standard-host.ts"
+import { countEvents } from "../telemetry/count-events.ts"
+import { isExported, openTelemetry, type Telemetry, telemetryOf } from "../telemetry/telemetry.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { type PromiseRules, promiseRules } from "./promise-rules.ts"
 import { rulesIn } from "./rules.ts"
@@ -97,17 +99,25 @@ export class DialectNotAllowed extends Error {
   override readonly name = "DialectNotAllowed"
 }
 
-/** Opens a workspace. With `shared`, a cluster decides its commits and keeps its documents. */
-export const openWorkspace = async (
-  config: HaftConfig = {},
-  shared?: SharedParts & {
+export interface OpenWorkspaceOptions {
+  /** Parts that a cluster provides: it decides commits and keeps documents. */
+  readonly shared?: SharedParts & {
     /** Called when the steps of a commit are done. */
     readonly onCommitted: () => void
   }
+  /** The telemetry of the process, and the name of the workspace in it. Without, the workspace exports its own. */
+  readonly telemetry?: { readonly of: Telemetry; readonly workspace: string }
+}
+
+/** Opens a workspace. */
+export const openWorkspace = async (
+  config: HaftConfig = {},
+  { shared, telemetry }: OpenWorkspaceOptions = {}
 ): Promise<OpenWorkspace> => {
   checkConfig(config)
   const state = await Effect.runPromise(stateOf(config))
-  const observing = isObserved() ? await import("../host/telemetry.ts") : undefined
+  const ownTelemetry = telemetry === undefined && isExported() ? await openTelemetry() : undefined
+  const observing = telemetry === undefined ? ownTelemetry?.context : telemetryOf(telemetry.of, telemetry.workspace)
   const mode = modeSwitch(config.mode)
   const agents = agentControl()
   const calls = trackCalls()
@@ -117,13 +127,13 @@ export const openWorkspace = async (
       askThroughGate,
       // Effect builds a layer once, so this is the same store that the hosts decide by.
       stateRules.pipe(Layer.provide(stateFilesOf(state, shared))),
-      observing === undefined ? Layer.empty : observing.telemetry
+      observing === undefined ? Layer.empty : Layer.succeedContext(observing)
     )
   )
   const services = await runtime.context()
   const journal = Context.get(services, Journal)
   if (shared !== undefined) Context.get(services, Workspace).onCommit?.(shared.onCommitted)
-  if (observing !== undefined) journal.subscribe((event) => runtime.runSync(observing.countEvent(event)))
+  if (observing !== undefined) journal.subscribe(countEvents(observing))
   const started = await startPackages(config, services)
   const hosts = new Map<string, Promise<OpenHost>>()
   const open = (dialect: HaftConfig["dialect"]): Promise<OpenHost> =>
@@ -207,6 +217,7 @@ export const openWorkspace = async (
       for (const host of hosts.values()) await host.then((opened) => opened.dispose()).catch(() => {})
       await started.dispose()
       await runtime.dispose()
+      await ownTelemetry?.dispose()
     }
   }
 }
@@ -239,7 +250,3 @@ const startPackages = async (config: HaftConfig, services: Context.Context<Stand
     dispose: () => runtime.dispose()
   }
 }
-
-// Telemetry is loaded only where the environment asks for it, because most hosts do without.
-const isObserved = (): boolean =>
-  ["", "_TRACES", "_METRICS"].some((kind) => (process.env[`OTEL_EXPORTER_OTLP${kind}_ENDPOINT`] ?? "") !== "")

@@ -19,6 +19,8 @@ const Session = z.strictObject({
   workspaces: z.array(z.string()).optional(),
   /** The stored token that the session ends with. */
   token: z.string().optional(),
+  /** Key of the grant that admitted a person who signed in by an OpenID provider. */
+  grant: z.string().optional(),
   /** Milliseconds since the epoch. */
   validUntil: z.number()
 })

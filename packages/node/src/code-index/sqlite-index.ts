@@ -13,6 +13,7 @@ import {
   type ToolError,
   type WorkspaceService
 } from "@haft/core"
+import { stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Semaphore from "effect/Semaphore"
@@ -137,10 +138,10 @@ export class SqliteIndex {
     const startedAt = performance.now()
     this.#changed.clear()
     this.#dueAt = 0
-    this.#left = yield* refreshAll(options)
+    this.#left = yield* stepSpan("index")(refreshAll(options))
     options.database.remember("refreshed_at", Date.now())
-    yield* measure(options.database)
     const tookMs = performance.now() - startedAt
+    yield* measure(options.database, tookMs / 1000)
     if (this.#left.pending === 0) this.#dueAt = performance.now() + Math.max(quietMs, tookMs * shareOfTime)
   })
 
@@ -221,12 +222,23 @@ const quietMs = 1000
 const shareOfTime = 10
 
 const fileCount = Metric.gauge("haft.code_index.files", { description: "Files in the code index" })
-const byteCount = Metric.gauge("haft.code_index.bytes", { description: "Size of the code index on disk" })
+const size = Metric.gauge("haft.code_index.size", {
+  description: "Size of the code index on disk",
+  attributes: { unit: "bytes" }
+})
+const refreshDuration = Metric.histogram("haft.code_index.refresh.duration", {
+  description: "Duration of comparing the code index with all files",
+  attributes: { unit: "seconds" },
+  boundaries: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
+})
 
-const measure = (database: IndexDatabase): Effect.Effect<void> =>
+const measure = (database: IndexDatabase, seconds: number): Effect.Effect<void> =>
   Effect.suspend(() => {
     const files = Number(database.all("SELECT count(*) AS n FROM file")[0]?.["n"] ?? 0)
-    return Effect.andThen(Metric.update(fileCount, files), Metric.update(byteCount, database.bytes))
+    return Metric.update(fileCount, files).pipe(
+      Effect.andThen(Metric.update(size, database.bytes)),
+      Effect.andThen(Metric.update(refreshDuration, seconds))
+    )
   })
 
 const asFailure = (defect: unknown): Effect.Effect<never, ToolError<"search_unavailable" | "search_failed">> => {

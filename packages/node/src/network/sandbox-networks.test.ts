@@ -20,6 +20,7 @@ import { temporaryWorkspace, type TemporaryWorkspace, testNetwork } from "@haft/
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Tracer from "effect/Tracer"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { runsTestImage, testImage } from "../../test/container-image.ts"
@@ -38,6 +39,7 @@ interface Opened {
   readonly sh: (code: string, request?: SandboxRequest) => Promise<string>
   readonly events: ReadonlyArray<JournalEvent>
   readonly questions: Array<string>
+  readonly spans: ReadonlyArray<Tracer.NativeSpan>
   readonly port: number
   readonly hits: Array<string>
   readonly workspace: TemporaryWorkspace
@@ -67,6 +69,14 @@ const open = async (
   const { port } = server.address() as AddressInfo
   const events: Array<JournalEvent> = []
   const questions: Array<string> = []
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
   const approver = Layer.succeed(Approver, {
     judge: ({ asks }) => Effect.succeed({ decision: asks ? "ask" : "allow", reason: "the policy" }),
     ask: ({ facts }) =>
@@ -94,7 +104,7 @@ const open = async (
         const { run } = yield* Processes
         const command = { program: "bash", args: ["-c", code], directory: workspace.root, env: {} }
         yield* run(yield* wrap(command, request), { onStdout: hear, onStderr: hear, timeoutMs: 60_000 })
-      })
+      }).pipe(Effect.withTracer(tracer))
     )
     return printed
   }
@@ -102,6 +112,7 @@ const open = async (
     sh,
     events,
     questions,
+    spans,
     port,
     hits,
     workspace,
@@ -179,7 +190,7 @@ const putNetworks = (make: Make): void => {
 
   it("puts every connection on record: host, port, bytes, what allowed it", async () => {
     await using opened = await open(make, (port) => ({ allow: [`web.test:${port}`], ask: false }))
-    const { sh, port, events } = opened
+    const { sh, port, events, spans } = opened
     await sh(`${bare("web.test", port, "/")}; for i in 1 2 3; do ${proxied("other.test", port, "/")}; done`)
     const common = { request_id: "none", step: 0, tool: "none" }
     const host = { ...common, host: "web.test", port }
@@ -195,6 +206,10 @@ const putNetworks = (make: Make): void => {
       },
       { type: "connection_refused", ...common, host: "other.test", port, reason },
       { type: "connection_refused", ...common, host: "other.test", port, reason, repeated: 2 }
+    ])
+    const connects = spans.filter(({ name }) => name === "haft.connect")
+    expect(connects.map(({ attributes }) => Object.fromEntries(attributes))).toEqual([
+      { "server.address": "web.test", "server.port": port }
     ])
     expect(events[1]).toMatchObject({ bytes_sent: `GET / HTTP/1.0\r\nHost: web.test:${port}\r\n\r\n`.length })
   })

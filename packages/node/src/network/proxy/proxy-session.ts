@@ -2,7 +2,7 @@ import type { Socket as DatagramSocket } from "node:dgram"
 import type { Server, Socket } from "node:net"
 
 import { type Admission, ConnectionRefused, type Endpoint, type NetworkService } from "@haft/core"
-import { printEndpoint } from "@haft/core/internal"
+import { printEndpoint, stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 
 import type { CredentialBroker } from "../broker/credential-broker.ts"
@@ -114,7 +114,7 @@ export class ProxySession {
     const began = performance.now()
     const admission = await this.admit(endpoint)
     const waitedMs = performance.now() - began
-    const upstream = await this.#options.dial(endpoint, admission).catch(async (cause: unknown) => {
+    const upstream = await this.#dial(endpoint, admission).catch(async (cause: unknown) => {
       throw cause instanceof ConnectionRefused ? await this.refuse(endpoint, cause) : cause
     })
     if (this.isClosed) {
@@ -132,6 +132,12 @@ export class ProxySession {
     if (await this.#record({ type: "connection_opened", ...endpoint, protocol, by, ...waited })) return connection
     connection.upstream.destroy()
     throw new ConnectionRefused({ reason: "the audit log can't be written" })
+  }
+
+  #dial(endpoint: Endpoint, admission: Admission): Promise<Socket> {
+    const dialed = Effect.tryPromise({ try: () => this.#options.dial(endpoint, admission), catch: (cause) => cause })
+    const span = stepSpan("connect", { "server.address": endpoint.host, "server.port": endpoint.port })
+    return this.#options.run(span(dialed), never)
   }
 
   /** Puts a refusal on record: the first of each kind, and how often it was repeated when the session ends. */
