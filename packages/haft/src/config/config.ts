@@ -20,6 +20,7 @@ import * as z from "zod"
 import { type ClusterConfig, clusterShape } from "../cluster/cluster-config.ts"
 import { type DialectName, dialectNames } from "../host/dialects.ts"
 import { type PackageChoice, packageNames } from "../host/packages.ts"
+import { type ServerConfig, serverShape } from "./server-config.ts"
 
 /** Services that a standard host lends to plugins. */
 export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
@@ -148,12 +149,14 @@ export interface HaftConfig {
   readonly redactReplies?: boolean
   /** Makes `haft serve` a member of a cluster, see {@link ClusterConfig}. */
   readonly cluster?: ClusterConfig
+  /** How people reach `haft serve`, see {@link ServerConfig}. */
+  readonly server?: ServerConfig
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
 
 /** A workspace beside the one called default. */
-export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster">
+export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster" | "server">
 
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
@@ -162,6 +165,16 @@ export const defineConfig = (config: HaftConfig): HaftConfig => config
 export class ConfigError extends Error {
   readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
+  /** The settings that the message names, for a program whose users set them in another way. */
+  readonly details?: { readonly settings: ReadonlyArray<string> }
+
+  constructor(
+    message: string,
+    { settings, cause }: { readonly settings?: ReadonlyArray<string>; readonly cause?: unknown } = {}
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    if (settings !== undefined) this.details = { settings }
+  }
 }
 
 /** Checks what a file holds, or a program hands over. */
@@ -338,6 +351,7 @@ export const configShape = () => {
   return settings({
     ...workspace.shape,
     cluster: clusterShape().optional().describe("Makes `haft serve` a member of a cluster"),
+    server: serverShape().optional().describe("How people reach `haft serve`, are told of requests, and sign in"),
     workspaces: z
       .record(workspaceName(), workspace)
       .optional()
