@@ -87,6 +87,7 @@ export {
   type Verdict,
   type VerdictBasis
 } from "./services/approver.ts"
+export type { ArtifactContent, ArtifactRange, ArtifactReader, HostArtifacts } from "./host-artifacts.ts"
 export {
   artifactAddress,
   artifactLink,
