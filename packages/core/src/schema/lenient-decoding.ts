@@ -41,7 +41,7 @@ const adjust = (args: object, { path, expected }: z.core.$ZodIssueInvalidType): 
     return `${where}: null was taken for an absent parameter`
   }
   if (expected === "array" || expected === "object") {
-    const written = typeof value === "string" ? jsonIn(value, expected) : undefined
+    const written = typeof value === "string" ? jsonIn(value, expected === "array") : undefined
     if (written !== undefined) {
       holder[key] = written
       return `${where}: the string of JSON was taken for the ${expected === "array" ? "list" : "object"} in it`
@@ -61,11 +61,11 @@ const adjust = (args: object, { path, expected }: z.core.$ZodIssueInvalidType): 
 type Fields = Record<PropertyKey, unknown>
 
 /** The list or object that a text is in JSON. */
-const jsonIn = (text: string, expected: "array" | "object"): object | undefined => {
+const jsonIn = (text: string, isList: boolean): object | undefined => {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
     const value = JSON.parse(text) as object
-    return Array.isArray(value) === (expected === "array") ? value : undefined
+    return Array.isArray(value) === isList ? value : undefined
   } catch {
     return undefined
   }
