@@ -4,7 +4,7 @@ export { findFiles, type FindRequest, type FoundFiles } from "./find-files/find-
 export { type PathMatcher, pathMatcher } from "./find-files/path-matcher.ts"
 export { findSymbol, type FoundSymbol, type SymbolRequest } from "./find-symbol/find-symbol.ts"
 export { outline } from "./outline/outline.ts"
-export { searchCode } from "./search-code/search-code.ts"
+export { searchCode, searchTouches } from "./search-code/search-code.ts"
 export { Ripgrep } from "./search-text/ripgrep/ripgrep.ts"
 export { searchServices } from "./search-services.ts"
 export { type SearchRequest, type SearchResult, type SearchServices, searchText } from "./search-text/search-text.ts"
