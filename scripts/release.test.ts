@@ -26,6 +26,16 @@ test.concurrent("the changesets that wait can be released as they are", async ()
   expect(await released("0.1.0", texts)).toHaveLength(manifests.filter((file) => file.startsWith("packages/")).length)
 })
 
+test("a new plugin takes the peer ranges that haft's own packages take", () => {
+  const catalog = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8")
+  const [, peers = ""] = /^ {2}peers:\n((?: {4}.*\n)+)/m.exec(catalog) ?? []
+  const template = readFileSync(join(root, "packages/haft/templates/common/package.json.template"), "utf8")
+  const [, written = ""] = /"peerDependencies": \{([^}]*\}\}[^}]*)\}/.exec(template) ?? []
+  const ranges = [...written.matchAll(/"(\w+)": "([^"]+)"/g)].map(([, name, range]) => `    ${name}: ${range}`)
+  expect(ranges).toHaveLength(2)
+  expect(peers.split("\n")).toEqual(expect.arrayContaining(ranges))
+})
+
 function release(from: string, bumps: Record<string, string>): Promise<Versions> {
   const lines = Object.entries(bumps).map(([name, bump]) => `"${name}": ${bump}\n`)
   return released(from, [`---\n${lines.join("")}---\n\nA change.\n`])

@@ -16,10 +16,10 @@ export const readArguments = async (
   if (others.length === 0) {
     if (first === "-") return fromJson(await readStdin(), "standard input")
     if (first.startsWith("@")) return fromJson(await readNamed(first.slice(1)), first.slice(1))
-    if (!isPair(first)) return fromJson(first, "the arguments")
+    if (/^\s*[[{"]/.test(first)) return fromJson(first, "the arguments")
   }
   const stray = typed.find((word) => !isPair(word))
-  if (stray !== undefined) throw new UsageError(`'${stray}' is not KEY=VALUE. ${forms}`)
+  if (stray !== undefined) throw new UsageError(`'${stray}' is neither KEY=VALUE nor a JSON object. ${forms}`)
   const schema = schemaOf()
   const pairs: Array<Pair> = []
   for (const word of typed) pairs.push(await pairOf(word, pairs))
@@ -93,7 +93,7 @@ const endOfString = (json: string, start: number): number => {
 
 const readNamed = async (path: string, hint = ""): Promise<string> => {
   const { readNamedFile } = await import("haft/internal")
-  if (path === "") throw new UsageError(`which file? @ stands before its name. ${forms}`)
+  if (path === "") throw new UsageError(`missing file name after @. ${forms}`)
   return readNamedFile(path).catch((cause: Error) => {
     throw new UsageError(`${path} can't be read: ${cause.message}${hint}`, { cause })
   })
@@ -114,7 +114,7 @@ const fromPairs = (pairs: ReadonlyArray<Pair>, schema: JsonSchema | undefined): 
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     const isList = property !== undefined && typesOf(property).has("array")
     const value = valueOf(written, isList ? (property["items"] as JsonSchema | undefined) : property)
-    if (!isList && args.has(key)) throw new UsageError(`${key} is given twice, and is no list`)
+    if (!isList && args.has(key)) throw new UsageError(`${key} is given twice, but is not a list`)
     if (!isList) args.set(key, value)
     else args.set(key, [...((args.get(key) as Array<unknown> | undefined) ?? []), value].flat())
   }

@@ -94,6 +94,16 @@ export const optionsOf = ({ options = {} }: Subcommand): Readonly<Record<string,
   ...commonOptions
 })
 
+/** Options of the command line for settings that the library names in its messages. */
+export const optionsForSettings = (settings: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  settings.flatMap((setting) => optionForSetting[setting] ?? [])
+
+const optionForSetting: Readonly<Record<string, string>> = {
+  root: "--workspace DIR",
+  state: "--state DIR",
+  file: "--config FILE"
+}
+
 /** Reads what follows the command's name. */
 export const read = (command: Subcommand, args: ReadonlyArray<string>, version: string): Given => {
   const options = optionsOf(command)
@@ -106,11 +116,13 @@ export const read = (command: Subcommand, args: ReadonlyArray<string>, version: 
   }
   const [stray] = positionals
   if (stray !== undefined && command.takes === undefined) {
-    throw new UsageError(`haft ${command.name} takes options only, not '${stray}'. See: haft ${command.name} --help`)
+    throw new UsageError(
+      `unexpected argument '${stray}': haft ${command.name} takes options only. See: haft ${command.name} --help`
+    )
   }
   const beyond = command.atMost === undefined ? undefined : positionals[command.atMost]
   if (beyond !== undefined) {
-    throw new UsageError(`'${beyond}' is one word too many. See: haft ${command.name} --help`)
+    throw new UsageError(`unexpected argument '${beyond}'. See: haft ${command.name} --help`)
   }
   const value = (name: string): string | undefined => {
     const given = values[name]
@@ -155,8 +167,8 @@ const parsed = (
     const message = cause instanceof Error ? (cause.message.split(/\.\s/)[0] ?? "") : String(cause)
     const hint = unknown === undefined ? "" : guess(unknown.slice(2), Object.keys(options), "--")
     const isParameter = unknown !== undefined && hint === "" && command.takes?.includes("KEY=VALUE") === true
-    const parameter = isParameter ? ` Parameters of a tool are written KEY=VALUE: ${asPair(unknown, args)}` : ""
-    throw new UsageError(`${message}${hint}. See: haft ${command.name} --help${parameter}`, { cause })
+    const parameter = isParameter ? ` Parameters of a tool are written KEY=VALUE: ${asPair(unknown, args)}.` : ""
+    throw new UsageError(`${message}${hint}.${parameter} See: haft ${command.name} --help`, { cause })
   }
 }
 

@@ -4,6 +4,7 @@ import {
   guess,
   nameFirst,
   type Option,
+  optionsForSettings,
   optionsOf,
   read,
   UsageError
@@ -67,7 +68,7 @@ const run = async (args: ReadonlyArray<string>, version: string): Promise<number
   const [name, ...rest] = nameFirst(args)
   if (name === undefined && process.stdout.isTTY) return welcome(version)
   if (name === undefined || name === "help" || name === "--help" || name === "-h") return help(rest[0])
-  if (name.startsWith("-")) throw new UsageError(`which command, with ${name}? See them with: haft --help`)
+  if (name.startsWith("-")) throw new UsageError("missing command. Run: haft --help")
   const command = commandNamed(name)
   const given = read(command, rest, version)
   if (!given.has("help")) return command.run(given)
@@ -79,7 +80,9 @@ const commandNamed = (name: string): Subcommand => {
   const found = commands.find((command) => command.name === name)
   if (found !== undefined) return found
   const names = commands.map((command) => command.name)
-  throw new UsageError(`there is no command '${name}'${guess(name, names)}. There are: ${names.join(", ")}`)
+  const near = guess(name, names)
+  const asTool = near === "" && /^[a-z]+[_.][\w.]+$/.test(name) ? ` Tools are called with: haft call ${name}.` : ""
+  throw new UsageError(`unknown command '${name}'${near}.${asTool} Commands: ${names.join(", ")}`)
 }
 
 /** Prints what is wrong and how to mend it, and returns the exit code. Of a bug the stack is shown with HAFT_DEBUG. */
@@ -98,19 +101,16 @@ export const explain = (cause: unknown): number => {
   } else if ("syscall" in error && error.syscall === "uv_cwd") {
     note(`${haft} the current directory is gone\n  Go to one that is there.`)
   } else {
-    note(`${haft} this should not have happened: ${forScreen(process.stderr, error.message)}`)
-    note(isDebugged() ? String(error.stack) : "  It is a fault of haft or of a plugin; HAFT_DEBUG=1 shows where.")
+    note(`${haft} internal error: ${forScreen(process.stderr, error.message)}`)
+    note(isDebugged() ? String(error.stack) : "  This is a bug in haft or in a plugin. HAFT_DEBUG=1 shows the stack.")
   }
   return 2
 }
 
-// The engine names settings; here they are options.
 const optionsFor = (error: Error): ReadonlyArray<string> => {
   const { details } = error as { details?: { settings?: ReadonlyArray<string> } }
-  return details?.settings?.flatMap((setting) => optionOf[setting] ?? []) ?? []
+  return optionsForSettings(details?.settings)
 }
-
-const optionOf: Readonly<Record<string, string>> = { root: "--workspace DIR", state: "--state DIR" }
 
 const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 

@@ -135,10 +135,11 @@ describe("haft", () => {
   })
 
   it.each([
-    [["cal"], "there is no command 'cal' (did you mean call?)"],
-    [["tools", "more"], "haft tools takes options only, not 'more'"],
+    [["cal"], "unknown command 'cal' (did you mean call?)"],
+    [["tools", "more"], "unexpected argument 'more': haft tools takes options only"],
     [["call", "--dialct", "x"], "did you mean --dialect?"],
-    [["call"], "which tool?"],
+    [["read_file", "path=a.txt"], "unknown command 'read_file'. Tools are called with: haft call read_file."],
+    [["call"], "missing tool name"],
     [["tools", "--dialect", "hafd"], "--dialect is one of haft, agentbench"],
     [["call", "read_file", "{path:"], "can't be read as JSON"],
     [
@@ -151,14 +152,15 @@ describe("haft", () => {
     [["tools", "--config", "/nowhere.ts"], "/nowhere.ts can't be loaded: there is no such file\n"],
     [["tools", "--config", "/"], "/ can't be loaded: it is a directory"],
     [["plugin", "docs", "/"], "plugin /: it can't be loaded: it is a directory without a package.json."],
-    [["call", "read_file", "path=a", "b"], "'b' is not KEY=VALUE"],
+    [["call", "read_file", "path=a", "b"], "'b' is neither KEY=VALUE nor a JSON object"],
+    [["call", "read_file", "a.txt"], "'a.txt' is neither KEY=VALUE nor a JSON object. Give the arguments as"],
     [["call", "read_file", "path=a", "path=b"], "path is given twice"],
-    [["call", "read_file", "@"], "which file?"],
+    [["call", "read_file", "@"], "missing file name after @"],
     [["call", "read_file", "--workspace", ""], "--workspace is empty"],
     [["tools", "--workspace", bin], "bin.js is not a directory"],
-    [["--json"], "which command, with --json?"],
-    [["log", "rnus"], "haft log can show, runs, verify, not 'rnus'"],
-    [["undo", "one", "two"], "'two' is one word too many"],
+    [["--json"], "missing command. Run: haft --help"],
+    [["log", "rnus"], "unknown subcommand 'rnus'; expected show, runs or verify"],
+    [["undo", "one", "two"], "unexpected argument 'two'"],
     [["serve", "--grace", "-1"], "argument is ambiguous. See: haft serve --help"],
     [["tools", "--workspace", "/nowhere"], "/nowhere"]
   ])("calls %j a mistake of usage and says what to do", async (args, message) => {
@@ -255,14 +257,14 @@ describe("haft call", () => {
     expect(await haft(inWorkspace("call", "red_file", "--help"))).toEqual({
       code: 2,
       stdout: "",
-      stderr: "haft: there is no tool 'red_file' (did you mean read_file?). See them with: haft tools\n"
+      stderr: "haft: unknown tool 'red_file' (did you mean read_file?). Run: haft tools\n"
     })
   })
 
   it("says where to look when parameters are wrong", async () => {
     const { code, stderr } = await haft(inWorkspace("call", "read_file", "file=a.txt"))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/\nhaft: what it takes is shown by: haft call read_file --help\n$/)
+    expect(stderr).toMatch(/\nhaft: its parameters are listed by: haft call read_file --help\n$/)
   })
 
   it("shows with --dry-run what would be touched, and does nothing", async () => {

@@ -49,8 +49,7 @@ describe("a fault that nobody expected", () => {
     expect(await callOdd(throwLater)).toEqual({
       code: 2,
       stdout: "",
-      stderr:
-        "haft: this should not have happened: boom\n  It is a fault of haft or of a plugin; HAFT_DEBUG=1 shows where.\n"
+      stderr: "haft: internal error: boom\n  This is a bug in haft or in a plugin. HAFT_DEBUG=1 shows the stack.\n"
     })
   })
 

@@ -36,7 +36,10 @@ describe("haft rules", () => {
     expect(await run("rules", "enable", "docs")).toMatchObject({ code: 0 })
     expect(JSON.parse((await run("rules", "list", "--json")).stdout)).toMatchObject([{ id: "docs", enabled: true }])
     expect(await run("rules", "remove", "docs")).toMatchObject({ code: 0 })
-    expect(await run("rules", "remove", "docs")).toMatchObject({ code: 2, stderr: expect.stringContaining("no rule") })
+    expect(await run("rules", "remove", "docs")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown rule 'docs'")
+    })
   })
 
   it("are kept for a tool that is not there, with a remark", async () => {
@@ -105,8 +108,8 @@ describe("haft rules", () => {
 
   it.each([
     [["add", "{}"], "not a rule"],
-    [["add"], "which rule?"],
-    [["forget"], "haft rules can list"]
+    [["add"], "missing rule."],
+    [["forget"], "unknown subcommand 'forget'; expected list"]
   ])("explain what is wrong with %j", async (args, message) => {
     expect(await run("rules", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   })

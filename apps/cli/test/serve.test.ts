@@ -165,7 +165,7 @@ it.each([
   [["--token", ""], "--token is empty"],
   [["--token", "a"], "this token is too weak"],
   [["--token-file", "/nowhere/token"], "/nowhere/token"],
-  [["now"], "haft serve takes options only"]
+  [["now"], "unexpected argument 'now': haft serve takes options only"]
 ])("refuses %j in words", async (args, message) => {
   const { code, stderr } = await haft(["serve", ...args])
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)])

@@ -51,7 +51,7 @@ describe("haft call", () => {
   })
 
   it.each([
-    [["red_file", "path=a.txt"], 1, "there is no tool 'red_file' (did you mean read_file?)"],
+    [["red_file", "path=a.txt"], 1, "unknown tool 'red_file' (did you mean read_file?)"],
     [["read_file", "pth=a.txt"], 1, "(did you mean path?)"],
     [["read_file", "path=sub/c.txt"], 1, "sub/c.txt is not there (did you mean sub/b.txt?)"],
     [["read_file", "path=a.txt", "--aprove", "all"], 2, "(did you mean --approve?)"],

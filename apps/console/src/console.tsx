@@ -12,12 +12,14 @@ import { addressOf, goTo, type Route, type ScreenName, screenNames } from "./rou
 import type { ScreenProps } from "./screen-props.ts"
 import { Activity } from "./screens/activity/activity.tsx"
 import { Approvals } from "./screens/approvals/approvals.tsx"
+import { Cluster } from "./screens/cluster.tsx"
 import { Metrics } from "./screens/metrics.tsx"
 import { Overview } from "./screens/overview.tsx"
 import { Review } from "./screens/review.tsx"
 import { Rules } from "./screens/rules/rules.tsx"
 import { Tools } from "./screens/tools/tools.tsx"
-import type { WorkspaceName } from "./wire.ts"
+import { SignIn } from "./session/sign-in.tsx"
+import type { Me, WorkspaceName } from "./wire.ts"
 
 // The terminal emulator is as large as all the rest, and not everybody opens it.
 const Terminals = lazy(() => import("./screens/terminals.tsx").then((module) => ({ default: module.Terminals })))
@@ -30,7 +32,8 @@ const screens: Readonly<Record<ScreenName, ComponentType<ScreenProps>>> = {
   tools: Tools,
   rules: Rules,
   metrics: Metrics,
-  overview: Overview
+  overview: Overview,
+  cluster: Cluster
 }
 
 interface ConsoleProps {
@@ -38,10 +41,11 @@ interface ConsoleProps {
   readonly workspace: WorkspaceName
   readonly workspaces: ReadonlyArray<WorkspaceName>
   readonly route: Route
+  readonly me: Me
 }
 
 /** One workspace: its live state, and the screen that is chosen. */
-export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => {
+export const Console = ({ api, workspace, workspaces, route, me }: ConsoleProps) => {
   const { name, run, dialects, mode } = workspace
   const connection = useConnection()
   const { log, news } = useEvents(api, name, run)
@@ -51,11 +55,10 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
   const notifications = useNotifications(requests)
   const main = useRef<HTMLElement>(null)
   const { screen } = route
+  const shown = me.cluster === true ? screenNames : screenNames.filter((one) => one !== "cluster")
 
   useShortcuts(
-    Object.fromEntries(
-      screenNames.map((other, index) => [String(index + 1), () => goTo(addressOf(name, other))] as const)
-    ),
+    Object.fromEntries(shown.map((other, index) => [String(index + 1), () => goTo(addressOf(name, other))] as const)),
     shortcuts === "on"
   )
   useEffect(() => {
@@ -86,7 +89,9 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
         dialect={dialects[0] ?? ""}
         workspace={name}
         workspaces={workspaces}
+        screens={shown}
         screen={screen}
+        me={me}
         waiting={requests.length}
         connection={connection}
         notifications={notifications}
@@ -111,6 +116,7 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
             inbox={inbox}
             workspaces={workspaces}
             hasShortcuts={shortcuts === "on"}
+            me={me}
           />
         </Suspense>
       </main>
@@ -127,16 +133,21 @@ const SignedOut = () => (
   <dialog
     className="signed-out"
     aria-labelledby="signed-out-title"
-    ref={(dialog) => dialog?.showModal()}
+    ref={showModal}
     onCancel={(event) => event.preventDefault()}
+    // Browsers close a dialog at Escape all the same where nobody has clicked on the page yet.
+    onClose={(event) => event.currentTarget.showModal()}
   >
     <h2 id="signed-out-title">Your session has expired</h2>
     <p>
       Nothing here is up to date, and nothing can be answered. The session is over, or the server was started again:
       open the link that <code>haft serve</code> printed, in this browser. This page then goes on.
     </p>
+    <SignIn isElsewhere />
   </dialog>
 )
+
+const showModal = (dialog: HTMLDialogElement | null): void => dialog?.showModal()
 
 const waitingText = (tools: ReadonlyArray<string>): string =>
   tools.length === 0

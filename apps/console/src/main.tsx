@@ -5,7 +5,7 @@ import { createRoot } from "react-dom/client"
 import { App } from "./app.tsx"
 import { startFeed } from "./events/feed.ts"
 import { startInbox } from "./events/inbox.ts"
-import { takeSessionKey } from "./session-key.ts"
+import { takeSessionKey } from "./session/session-key.ts"
 
 takeSessionKey()
 startFeed()

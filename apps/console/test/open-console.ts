@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 
-import { serveHaft } from "@haft/server"
+import { serveHaft, type ServeOptions } from "@haft/server"
 import { temporaryWorkspace, type TemporaryWorkspace } from "@haft/testing"
 import type { HaftConfig } from "haft/internal"
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
@@ -45,7 +45,8 @@ export const openConsole = async (
   files: Parameters<typeof temporaryWorkspace>[0] = {},
   options: BrowserContextOptions = {},
   config: HaftConfig = {},
-  others: Readonly<Record<string, HaftConfig>> = {}
+  others: Readonly<Record<string, HaftConfig>> = {},
+  serving: Partial<ServeOptions> = {}
 ): Promise<OpenConsole> => {
   const workspace = temporaryWorkspace(files)
   const { root, state } = workspace
@@ -54,7 +55,8 @@ export const openConsole = async (
     tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test" },
     version: "0.0.0",
     port: 0,
-    console: directory
+    console: directory,
+    ...serving
   })
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   // Below the tests' own limit, so that a test that fails says where.

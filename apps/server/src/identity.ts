@@ -5,6 +5,7 @@ import {
   type Party,
   requireStrongToken,
   type Sessions,
+  sessionsInMemory,
   type StoredSession,
   type TokenInfo,
   type TokenRole,
@@ -25,6 +26,8 @@ export interface CallerIdentity {
   readonly workspaces?: ReadonlyArray<string>
   /** The stored token it comes from; absent for one that was given at the start. */
   readonly token?: string
+  /** Key of the grant that admitted somebody who signed in by an OpenID provider. */
+  readonly grant?: string
 }
 
 /** An identity as the audit log has it. */
@@ -53,6 +56,8 @@ export interface Gatekeeper {
   readonly redeemLink: (code: string, request: Request) => Promise<BrowserSession>
   /** A session for somebody who has proven who they are elsewhere. */
   readonly startSession: (identity: CallerIdentity, request: Request) => Promise<BrowserSession>
+  /** Tests whether a request came over TLS, which a proxy before the server speaks. */
+  readonly isSecure: (request: Request) => boolean
   /** Ends the session that a request belongs to; the cookie to send back. Undefined where it has none. */
   readonly endSession: (request: Request) => Promise<string | undefined>
 }
@@ -63,15 +68,20 @@ export interface BrowserSession {
   readonly key: string
 }
 
-/** Where a server's tokens and sessions are kept; those given at its start, and none over a restart, when absent. */
+/** Where a server's tokens and sessions are kept; without them, only fixed tokens, and sessions that end with the process. */
 export interface IdentityStores {
   readonly tokens?: Tokens | undefined
   readonly sessions?: Sessions | undefined
+  /** Keys of the grants in force for people who signed in by an OpenID provider. */
+  readonly grants?: ReadonlySet<string>
+  /** The address of the server as people reach it. */
+  readonly publicUrl?: string | undefined
 }
 
 /** The header with the key of a console's session. */
 const sessionKeyHeader = "haft-session-key"
 
+const sessionCookie = "haft_session"
 const longestToken = 512
 const encoder = new TextEncoder()
 const linkLifetimeMs = 10 * 60_000
@@ -81,7 +91,7 @@ const ranks: Readonly<Record<Access, number>> = { public: 0, agent: 1, approver:
 /** Checks tokens and sessions. Tokens are compared in constant time or by hash; of codes and cookies hashes are kept. */
 export const gatekeeper = (
   fixed: FixedTokens,
-  { tokens: store, sessions: kept }: IdentityStores = {},
+  { tokens: store, sessions: kept, grants = new Set(), publicUrl }: IdentityStores = {},
   now: () => number = Date.now
 ): Gatekeeper => {
   for (const secret of Object.values(fixed)) requireStrongToken(secret)
@@ -90,11 +100,7 @@ export const gatekeeper = (
     secret: padded(secret)
   }))
   const links = new Map<string, { readonly identity: CallerIdentity; readonly validUntil: number }>()
-  let loaded: Promise<Map<string, StoredSession>> | undefined
-  const allSessions = (): Promise<Map<string, StoredSession>> =>
-    (loaded ??= Promise.resolve(kept?.list() ?? []).then(
-      (list) => new Map(list.map((session) => [session.id, session]))
-    ))
+  const sessions = kept ?? sessionsInMemory(now)
 
   const isInForce: Gatekeeper["isInForce"] = async (identity) =>
     identity?.token === undefined || (await store?.isInForce(identity.token)) === true
@@ -109,14 +115,16 @@ export const gatekeeper = (
   }
 
   const bySession = async (request: Request): Promise<CallerIdentity | undefined> => {
-    const value = cookieOf(request)
+    const value = cookieIn(request, sessionCookie)
     if (value === undefined) return undefined
-    const session = (await allSessions()).get(hashOf(value).toString("hex"))
+    const session = await sessions.find(hashOf(value).toString("hex"))
     // Browsers send a cookie to every port of its host. The key is kept by the console's own origin, so that a cookie
     // which another server has got is worth nothing.
-    if (session === undefined || session.validUntil <= now()) return undefined
+    if (session === undefined) return undefined
     if (!timingSafeEqual(Buffer.from(session.key, "hex"), hashOf(keyOf(request)))) return undefined
-    const { id, name, role, workspaces, token } = session
+    const { id, name, role, workspaces, token, grant } = session
+    // The configuration may have changed since the person signed in.
+    if (grant !== undefined && !grants.has(grant)) return undefined
     const identity: CallerIdentity = {
       name,
       role,
@@ -127,9 +135,20 @@ export const gatekeeper = (
     return (await isInForce(identity)) ? identity : undefined
   }
 
-  const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token }, request) => {
-    const sessions = await allSessions()
-    for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
+  const secureHost = publicUrl?.startsWith("https:") === true ? new URL(publicUrl).host : undefined
+  const isSecure: Gatekeeper["isSecure"] = (request) =>
+    secureHost !== undefined && request.headers.get("host")?.toLowerCase() === secureHost
+  const sessionCookieText = (request: Request, value: string, seconds: number): string =>
+    cookieText(request, {
+      name: sessionCookie,
+      value,
+      seconds,
+      path: "/",
+      sameSite: "Strict",
+      isSecure: isSecure(request)
+    })
+
+  const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token, grant }, request) => {
     const [secret, key] = [makeToken(), makeToken()]
     const session: StoredSession = {
       id: hashOf(secret).toString("hex"),
@@ -138,11 +157,11 @@ export const gatekeeper = (
       role,
       ...(workspaces !== undefined && { workspaces: [...workspaces] }),
       ...(token !== undefined && { token }),
+      ...(grant !== undefined && { grant }),
       validUntil: now() + sessionLifetimeMs
     }
-    await kept?.add(session)
-    sessions.set(session.id, session)
-    return { cookie: cookieText(request, secret, sessionLifetimeMs / 1000), key }
+    await sessions.add(session)
+    return { cookie: sessionCookieText(request, secret, sessionLifetimeMs / 1000), key }
   }
 
   return {
@@ -187,13 +206,13 @@ export const gatekeeper = (
       return startSession(link.identity, request)
     },
     startSession,
+    isSecure,
     endSession: async (request) => {
-      const value = cookieOf(request)
+      const value = cookieIn(request, sessionCookie)
       if (value === undefined || (await bySession(request)) === undefined) return undefined
       const id = hashOf(value).toString("hex")
-      await kept?.remove(id)
-      ;(await allSessions()).delete(id)
-      return cookieText(request, "", 0)
+      await sessions.remove(id)
+      return sessionCookieText(request, "", 0)
     }
   }
 }
@@ -218,11 +237,25 @@ const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).d
 
 const keyOf = (request: Request): string => request.headers.get(sessionKeyHeader) ?? ""
 
-const cookieText = (request: Request, value: string, seconds: number): string =>
-  `${cookieNameFor(request)}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`
+export interface CookieOptions {
+  readonly name: string
+  readonly value: string
+  readonly seconds: number
+  readonly path: string
+  readonly sameSite: "Strict" | "Lax"
+  readonly isSecure: boolean
+}
 
-const cookieOf = (request: Request): string | undefined => {
-  const start = `${cookieNameFor(request)}=`
+/** A Set-Cookie header for a cookie that scripts can't read. */
+export const cookieText = (request: Request, cookie: CookieOptions): string => {
+  const { name, value, seconds, path, sameSite, isSecure } = cookie
+  const attributes = `HttpOnly; SameSite=${sameSite}; Path=${path}; Max-Age=${seconds}${isSecure ? "; Secure" : ""}`
+  return `${cookieNameFor(request, name)}=${value}; ${attributes}`
+}
+
+/** The value of a cookie of this server. */
+export const cookieIn = (request: Request, name: string): string | undefined => {
+  const start = `${cookieNameFor(request, name)}=`
   return (request.headers.get("cookie") ?? "")
     .split(/;\s*/)
     .find((pair) => pair.startsWith(start))
@@ -231,9 +264,9 @@ const cookieOf = (request: Request): string | undefined => {
 
 // Browsers share cookies between all ports of a host: without the port in the name, logging in to one server would end
 // the session at another.
-const cookieNameFor = (request: Request): string => {
+const cookieNameFor = (request: Request, name: string): string => {
   const port = /:(\d+)$/.exec(request.headers.get("host") ?? "")?.[1]
-  return port === undefined ? "haft_session" : `haft_session_${port}`
+  return port === undefined ? name : `${name}_${port}`
 }
 
 const unauthorized = (message: string): Problem =>

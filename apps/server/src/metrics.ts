@@ -1,6 +1,7 @@
 import type { Telemetry } from "haft/internal"
 
 import type { FlowControl } from "./http/flow-control.ts"
+import type { WebhookEvents } from "./notify/webhook.ts"
 import type { Workspaces } from "./workspaces.ts"
 
 /** Counts a request that was answered. Requests for files of the console have no route. */
@@ -26,5 +27,17 @@ export const measureServer = (
     const route = path ?? "console"
     requests({ route, status: String(status) }, 1)
     latency({ route }, milliseconds / 1000)
+  }
+}
+
+/** Counts the messages of a webhook, and reports those that were given up. */
+export const webhookEvents = ({ counter }: Telemetry, onDefect: (error: unknown) => void): WebhookEvents => {
+  const messages = counter({ id: "haft.webhook.messages", description: "Messages of the webhook" })
+  return {
+    onDelivered: () => messages({ outcome: "delivered" }, 1),
+    onFailed: (error) => {
+      messages({ outcome: "failed" }, 1)
+      onDefect(error)
+    }
   }
 }

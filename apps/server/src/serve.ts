@@ -12,6 +12,7 @@ import {
   type OpenRequest,
   readSite,
   type Sessions,
+  type SignInConfig,
   type Tokens
 } from "haft/internal"
 
@@ -29,7 +30,8 @@ import { requestHandler } from "./http/request-handler.ts"
 import type { HttpRoute } from "./http/route.ts"
 import { bracketed, hostNames, isEverywhere } from "./http/same-origin.ts"
 import { type FixedTokens, gatekeeper } from "./identity.ts"
-import { measureServer } from "./metrics.ts"
+import { measureServer, webhookEvents } from "./metrics.ts"
+import { openWebhook, type WebhookOptions } from "./notify/webhook.ts"
 import { agentRoutes } from "./routes/agents.ts"
 import { approvalRoutes } from "./routes/approvals.ts"
 import { branchRoutes } from "./routes/branches.ts"
@@ -39,8 +41,11 @@ import { overviewRoutes } from "./routes/overview.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
+import { redirectUri, signInRoutes } from "./routes/sign-in.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
+import { grantKeys } from "./sign-in/grants.ts"
+import { openOidc } from "./sign-in/oidc.ts"
 import { siteOf } from "./site.ts"
 import { openWorkspaces, workspaceSet } from "./workspaces.ts"
 
@@ -55,8 +60,14 @@ export interface ServeOptions {
   readonly tokens?: FixedTokens
   /** The server's stored tokens; those created and revoked while it runs count at once. */
   readonly tokenStore?: Tokens
-  /** Browser sessions that outlive this server; without it they end with it. */
+  /** Browser sessions that outlive this server, and that other members of a cluster know; without it they end with it. */
   readonly sessionStore?: Sessions
+  /** The address of the server as people reach it, `https://haft.example`; its own when absent. */
+  readonly publicUrl?: string
+  /** Told of every request that waits for a person. */
+  readonly webhook?: WebhookOptions
+  /** Lets people sign in to the console with accounts of an OpenID provider. */
+  readonly signIn?: SignInConfig
   readonly version: string
   /** 127.0.0.1 by default. */
   readonly host?: string
@@ -87,6 +98,8 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const { host = "127.0.0.1", port = 4711, version } = options
   const limits = { ...standardLimits, ...options.limits }
   const { cluster } = options
+  const onDefect = options.onDefect ?? (() => {})
+  const webhook = options.webhook && openWebhook(options.webhook)
   const owned = cluster === undefined ? undefined : workspaceSet(options.workspaces, version)
   const telemetry = await openTelemetry()
   const workspaces =
@@ -95,16 +108,35 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       await telemetry.dispose()
       throw error
     }))
-  const store =
-    cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
-  const keeper = gatekeeper(options.tokens ?? {}, { tokens: store, sessions: options.sessionStore })
+  const { tokenStore, sessionStore } = options
+  const keeper = gatekeeper(options.tokens ?? {}, {
+    tokens: cluster && tokenStore ? sharedTokens(tokenStore) : tokenStore,
+    sessions: cluster && sessionStore ? sharedSessions(sessionStore) : sessionStore,
+    grants: grantKeys(options.signIn),
+    publicUrl: options.publicUrl
+  })
   const flow = flowControl(limits.calls)
   const countRequest = measureServer(telemetry, workspaces, flow)
+  webhook?.follow(workspaces, (address) => `${publicUrl()}${address}`, webhookEvents(telemetry, onDefect))
 
   let url = ""
+  const publicUrl = (): string => options.publicUrl ?? url
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<HttpRoute> = [
-    ...serverRoutes({ version, flow, telemetry, gatekeeper: keeper, url: () => url, openapi: () => document }),
+    ...serverRoutes({
+      version,
+      flow,
+      telemetry,
+      gatekeeper: keeper,
+      isClustered: cluster !== undefined,
+      url: publicUrl,
+      openapi: () => document
+    }),
+    ...signInRoutes({
+      gatekeeper: keeper,
+      oidc: options.signIn && openOidc(options.signIn, () => redirectUri(publicUrl())),
+      onFailure: onDefect
+    }),
     ...overviewRoutes(workspaces),
     ...callRoutes(workspaces),
     ...agentRoutes(workspaces),
@@ -114,12 +146,15 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...recordRoutes(workspaces),
     ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces),
-    ...(options.tokenStore === undefined ? [] : tokenRoutes(options.tokenStore)),
-    ...(cluster === undefined ? [] : clusterRoutes(() => member))
+    ...(tokenStore === undefined ? [] : tokenRoutes(tokenStore)),
+    ...(cluster === undefined ? [] : clusterRoutes(() => joined().joined))
   ]
   const document = openapiOf(routes, version)
-  const onDefect = options.onDefect ?? (() => {})
   let member: ServerCluster | undefined
+  const joined = (): ServerCluster => {
+    if (member === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")
+    return member
+  }
 
   const handle = requestHandler({
     routes,
@@ -129,10 +164,8 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     arrivals: () => arrivals,
     bodyLimits: limits.body,
     ...(cluster !== undefined && {
-      pass: (request) => {
-        if (member === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")
-        return member.pass(request)
-      }
+      pass: (request) => joined().pass(request),
+      askMembers: (request, own) => joined().askMembers(request, own)
     }),
     site: siteOf(readConsole(options.console)),
     onAnswered: (route, status, milliseconds) => countRequest(route?.path, status, milliseconds),
@@ -155,7 +188,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       options.orAnyPort === true && codeOf(error) === "EADDRINUSE" ? listen(server, host, 0) : Promise.reject(error)
     )
     url = `http://${bracketed(isEverywhere(host) ? "127.0.0.1" : host)}:${bound}`
-    names = hostNames(host, bound, { also: options.alsoKnownAs ?? [], addresses: addressesHere() })
+    names = hostNames(host, bound, { also: namesOf(options), addresses: addressesHere() })
   } catch (error) {
     await workspaces.dispose()
     await telemetry.dispose()
@@ -195,6 +228,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     await Promise.race([flow.idle(), after(limits.graceMilliseconds, patience.signal)])
     patience.abort()
     await workspaces.dispose()
+    webhook?.close()
     await close(server)
     await member?.close()
     await telemetry.dispose()
@@ -202,7 +236,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   let stopping: Promise<void> | undefined
   return {
     url,
-    consoleLink: () => `${url}/login?code=${keeper.makeLink()}`,
+    consoleLink: () => `${publicUrl()}/login?code=${keeper.makeLink()}`,
     stop: ({ atOnce = false } = {}) => {
       stopping ??= stop()
       if (atOnce) patience.abort()
@@ -218,6 +252,10 @@ const readConsole = (directory: string | undefined): ReadonlyMap<string, Uint8Ar
       readSite(fileURLToPath(new URL("../../console/dist", import.meta.url))))
     : readSite(directory)
 
+/** Names that the server answers to besides those of its address, as Host headers have them. */
+const namesOf = ({ alsoKnownAs = [], publicUrl }: ServeOptions): ReadonlyArray<string> =>
+  publicUrl === undefined ? alsoKnownAs : [...alsoKnownAs, new URL(publicUrl).host]
+
 const listen = async (server: Server, host: string, port: number): Promise<number> => {
   server.listen({ host: host.replaceAll(/^\[|\]$/g, ""), port })
   await once(server, "listening")
@@ -232,24 +270,23 @@ const close = async (server: Server): Promise<void> => {
   await closed
 }
 
-/** Tokens of a cluster. While its database can't be reached, requests are refused and not denied. */
-const sharedTokens = (tokens: Tokens): Tokens => {
-  const refuse = (): never => {
-    throw new Problem(
-      503,
-      "cluster_unavailable",
-      "The cluster's database can't be reached, so tokens can't be checked.",
-      {
-        "retry-after": "2"
-      }
-    )
-  }
-  return {
-    ...tokens,
-    find: (secret) => tokens.find(secret).catch(refuse),
-    isInForce: (id) => tokens.isInForce(id).catch(refuse)
-  }
+const refuseIdentity = (): never => {
+  const message = "The cluster's database can't be reached, so tokens and sessions can't be checked."
+  throw new Problem(503, "cluster_unavailable", message, { "retry-after": "2" })
 }
+
+/** Tokens of a cluster. While its database can't be reached, requests are refused and not denied. */
+const sharedTokens = (tokens: Tokens): Tokens => ({
+  ...tokens,
+  find: (secret) => tokens.find(secret).catch(refuseIdentity),
+  isInForce: (id) => tokens.isInForce(id).catch(refuseIdentity)
+})
+
+/** Sessions of a cluster, likewise. */
+const sharedSessions = (sessions: Sessions): Sessions => ({
+  ...sessions,
+  find: (id) => sessions.find(id).catch(refuseIdentity)
+})
 
 const addressesHere = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))

@@ -87,7 +87,20 @@ export {
   type Verdict,
   type VerdictBasis
 } from "./services/approver.ts"
-export { Artifacts, type ArtifactWriter, memoryArtifacts } from "./services/artifacts.ts"
+export type { ArtifactContent, ArtifactRange, ArtifactReader, HostArtifacts } from "./host-artifacts.ts"
+export {
+  artifactAddress,
+  artifactLink,
+  type ArtifactFile,
+  type ArtifactInfo,
+  Artifacts,
+  type ArtifactWriter,
+  memoryArtifacts,
+  noArtifact,
+  parseArtifactAddress,
+  readingArtifacts,
+  readsOf
+} from "./services/artifacts.ts"
 export {
   CodeIndex,
   type CodeIndexError,

@@ -80,6 +80,9 @@ const treeOf = (root: string): Readonly<Record<string, string>> => {
   return Object.fromEntries(visit(""))
 }
 
+const socketAt = (path: string): string =>
+  `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un("${path}"))'`
+
 /** A case: the files that the command finds, the command, and names that an overlay leaves out and a plain directory has. */
 const cases: Readonly<Record<string, readonly [before: string, command: string, leftOut?: ReadonlyArray<string>]>> = {
   "creates files and directories": ["", "mkdir -p a/b/c; echo 1 > a/b/c/f; : > empty; mkdir bare"],
@@ -110,7 +113,12 @@ const cases: Readonly<Record<string, readonly [before: string, command: string, 
   ],
   "makes hard links": ["echo 1 > a", "ln a b; echo 2 > c; ln c d"],
   "writes odd names": ["", "echo 1 > 'a b'; echo 2 > '-x'; echo 3 > 'ä\u{1F600}'; echo 4 > \"$(printf 'new\\nline')\""],
-  "makes pipes": ["", "mkfifo pipe; echo 1 > f", ["pipe"]],
+  "makes pipes": ["", "mkfifo pipe; mkdir d; mkfifo d/pipe; echo 1 > f", ["pipe", "d/pipe"]],
+  "makes sockets": ["", `${socketAt("s")}; echo 1 > f`, ["s"]],
+  "writes through a hard link that it made": ["echo 1 > a", "ln a b; echo 2 >> b"],
+  "keeps the bits of directories": ["mkdir d; chmod 2755 d", "mkdir e d/e; chmod 1777 e; echo 1 > d/f"],
+  "takes permissions away": ["mkdir d; echo 1 > d/f; echo 2 > g", "chmod 0 g d/f; chmod 500 d"],
+  "replaces a link to a directory by one": ["mkdir d; echo 1 > d/f; ln -s d l", "rm l; mkdir l; echo 2 > l/g"],
   "makes names that are not UTF-8": ["", String.raw`echo 1 > "$(printf 'bad\351')"; echo 2 > f`, ["bad\xe9"]],
   "makes and removes what never was": ["", "echo 1 > t; mkdir d; echo 2 > d/x; rm -r t d; echo 3 > kept"],
   "writes large files": ["head -c 3000000 /dev/zero > big", "head -c 5000000 /dev/zero >> big; cp big other"],
@@ -141,6 +149,7 @@ describe.runIf(isLinux).each(["unshare", "bubblewrap"] as const)("a command on a
       expect(treeOf(join(workspace.root, cwd)), title).toEqual(expected)
       expect(output.changes?.left_out?.length ?? 0, title).toBe(leftOut.length)
     }
+    await host.dispose()
     expect(readdirSync(join(workspace.state, "overlays"))).toEqual([])
   }, 120_000)
 
@@ -174,8 +183,10 @@ describe.runIf(isLinux)("what a command changed", () => {
     expect(output.changes).toMatchObject({ outcome: "committed", created: 3, modified: 1, deleted: 1 })
     expect(output.changes?.paths).toContainEqual({ path: "a.txt", kind: "modified" })
     expect(reply.writes).toContain("a.txt")
-    const run1 = readdirSync(join(workspace.state, "runs"))[0] ?? ""
-    const diff = readFileSync(join(workspace.state, "runs", run1, output.changes?.diff_path ?? ""), "utf8")
+    const diff = readFileSync(
+      join(workspace.state, "runs", output.changes?.diff_path?.replace("artifact:", "") ?? ""),
+      "utf8"
+    )
     expect(diff).toContain("+++ b/a.txt")
     expect(diff).toContain("+1")
     expect(diff).toContain("… and 2 ignored paths")
@@ -210,6 +221,7 @@ describe.runIf(isLinux)("what a command changed", () => {
     )
     await expect(call).rejects.toBeDefined()
     expect(readdirSync(workspace.root).toSorted()).toEqual(["cancelled", "late"])
+    await host.dispose()
     expect(readdirSync(overlays)).toEqual([])
   }, 20_000)
 
@@ -280,7 +292,79 @@ describe.runIf(isLinux)("what a command changed", () => {
   })
 })
 
+/** System calls for extended attributes, by perl: not every machine has the programs for them. */
+const [setAttribute, getAttribute] = process.arch === "arm64" ? [5, 8] : [188, 191]
+const setting = (path: string, name: string, value: string): string =>
+  `perl -e 'my ($p, $n, $v) = ("${path}\\0", "${name}\\0", "${value}"); exit(syscall(${setAttribute}, $p, $n, $v, length $v, 0) != 0)'`
+const attributeOf = (path: string, name: string): string => {
+  const script = `my ($p, $n, $v) = ("$ARGV[0]\\0", "$ARGV[1]\\0", "\\0" x 99); my $l = syscall(${getAttribute}, $p, $n, $v, 99); print substr $v, 0, $l if $l > 0`
+  return execFileSync("perl", ["-e", script.replaceAll("\\\\", "\\"), path, name], { encoding: "utf8" })
+}
+
+describe.runIf(isLinux)("what an overlay can't take over", () => {
+  it("is left as it was and listed, and the rest is committed", async () => {
+    const { workspace, run } = await open({ files: { piped: "1\n", "d/f": "1\n", ".gitignore": "out\n" } })
+    execFileSync(
+      "bash",
+      ["-c", "echo 1 > a; ln a b; echo 1 > s; chmod 4755 s; mkdir out; echo 1 > out/a; ln out/a out/b"],
+      {
+        cwd: workspace.root
+      }
+    )
+    const { output } = await run(
+      `rm piped; mkfifo piped; echo 2 >> a; echo 2 >> out/a; touch s; ${setting("d", "user.k", "v")}; echo 2 > d/f`
+    )
+    expect(output).toMatchObject({ exit_code: 0, changes: { outcome: "committed" } })
+    expect(output.changes?.left_out?.toSorted((one, other) => one.path.localeCompare(other.path))).toEqual([
+      { path: "a", reason: "its other names keep the old content" },
+      { path: "d", reason: "its extended attributes, not the directory" },
+      { path: "piped", reason: "it is a pipe, a socket or a device" },
+      { path: "s", reason: "its set-user-ID and set-group-ID bits, not the file" }
+    ])
+    expect(["a", "b", "piped", "d/f"].map((path) => workspace.read(path))).toEqual(["1\n2\n", "1\n", "1\n", "2\n"])
+    expect(workspace.mode("s")).toBe(0o755)
+    // Written to again, the directory has the attributes that it had, and one name is left of the file.
+    execFileSync("bash", ["-c", setting("d", "user.k", "v")], { cwd: workspace.root })
+    expect((await run("echo 3 > d/f; echo 3 > a")).output.changes).not.toHaveProperty("left_out")
+  })
+
+  it("has no part in extended attributes of files, which stay", async () => {
+    const { workspace, run } = await open({ files: { a: "1\n", b: "1\n" } })
+    execFileSync("bash", ["-c", setting("a", "user.old", "x")], { cwd: workspace.root })
+    const { output } = await run(`echo 2 >> a; ${setting("b", "user.new", "y")}`)
+    expect(output.changes).not.toHaveProperty("left_out")
+    const found = ["a", "b"].map((name) => join(workspace.root, name))
+    expect([attributeOf(found[0] ?? "", "user.old"), attributeOf(found[1] ?? "", "user.new")]).toEqual(["x", "y"])
+    expect(found.map((path) => attributeOf(path, "user.overlay.origin"))).toEqual(["", ""])
+  })
+
+  it("can't be forged: no command makes devices or marks of the overlay's own", async () => {
+    const { workspace, run } = await open({ files: { "keep/a": "1\n", b: "2\n" } })
+    const { output } = await run(
+      [
+        "for kind in 'c 0 0' 'c 1 3' 'b 7 0'; do mknod node $kind 2>/dev/null && echo made $kind; done",
+        `${setting("keep", "user.overlay.opaque", "y")}; ${setting("keep", "user.overlay.whiteout", "")}`,
+        "echo 3 > keep/new; mkdir other; ",
+        `${setting("other", "user.overlay.redirect", "/keep")}; true`
+      ].join("\n")
+    )
+    expect(output.stdout).toBe("")
+    expect(output.changes).toMatchObject({ outcome: "committed", deleted: 0 })
+    expect(Object.keys(treeOf(workspace.root))).toEqual(["b", "keep", "keep/a", "keep/new", "other"])
+  })
+})
+
 describe.runIf(isLinux)("what a command changed is judged again", () => {
+  it("for secret paths, where a person can be asked", async () => {
+    const { workspace, run, questions } = await open({ approve: ({ reason }) => !reason.includes("secret path") })
+    const made = await run("mkdir -p node_modules/p; echo k > node_modules/p/test.pem; echo TOKEN=hunter2 > .env")
+    expect(made.reply.error?.code).toBe("approval_denied")
+    expect(questions.at(-1)).toMatchObject({ isEffects: true, reason: expect.stringContaining(".env") })
+    expect(questions.at(-1)?.preview).not.toContain("hunter2")
+    expect(readdirSync(workspace.root)).toEqual([])
+    expect((await run("mkdir -p node_modules/p; echo k > node_modules/p/test.pem")).reply.error).toBeUndefined()
+  })
+
   it("by rules that deny or ask: nothing is committed after a no, and the output is kept", async () => {
     const { workspace, run, questions } = await open({
       rules: [

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { describe, expect, it } from "@effect/vitest"
@@ -17,14 +17,10 @@ const open = async (config: HaftConfig = {}) => {
     replyBytes: 32_768,
     ...config
   })
-  const artifact = (path: string): string => {
-    const [run = ""] = readRuns(workspace.state)
-    return readFileSync(join(workspace.state, "runs", run, path), "utf8")
-  }
+  const artifact = (address: string): string =>
+    readFileSync(join(workspace.state, "runs", address.replace("artifact:", "")), "utf8")
   return { workspace, host, artifact, [Symbol.asyncDispose]: () => host.dispose().then(workspace.remove) }
 }
-
-const readRuns = (state: string): ReadonlyArray<string> => readdirSync(join(state, "runs")).toSorted().toReversed()
 
 const files = Object.fromEntries(
   Array.from({ length: 1_500 }, (_, n) => [`many/a file with a rather long name number ${n}.txt`, `${n}\n`])
@@ -44,7 +40,7 @@ describe("a reply beyond its budget", () => {
     expect(result.deleted[0]).toBe("many")
     expect(result.deleted.at(-1)).toContain("number 999.txt")
     expect(shortened.parts).toEqual([{ field: "deleted", total: 1_501, shown: result.deleted.length }])
-    expect(reply.text).toContain(`deleted: ${result.deleted.length} of 1501 shown. All of it is the artifact replies/`)
+    expect(reply.text).toContain(`deleted: ${result.deleted.length} of 1501 shown. All of it is in artifact:`)
     expect((JSON.parse(opened.artifact(shortened.artifact)) as typeof result).deleted).toHaveLength(1_501)
     const undone = await opened.host.call("undo", {})
     expect(undone.ok && JSON.stringify(undone.wire).length).toBeLessThan(32_768)

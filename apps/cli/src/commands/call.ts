@@ -32,7 +32,7 @@ export const call: Subcommand = {
   },
   run: (given) => {
     const [name, ...typed] = given.positionals
-    if (name === undefined) throw new UsageError("which tool? See them with: haft tools")
+    if (name === undefined) throw new UsageError("missing tool name. Run: haft tools")
     return withHost(given, { onlyTool: name, upwards: true }, async (host, config) => {
       const root = resolve(config.root ?? ".")
       const schema = find(host.tools, name)?.inputSchema
@@ -75,13 +75,13 @@ const noteHints = async (error: ToolError, { host, name, args, root, config }: R
   if (error.code === "approval_denied") return noteHow(await ruleAgainst(host, name, args), config)
   if (error.code === "unknown_tool") {
     const names = host.tools.map((tool) => tool.name)
-    return note(`haft: there is no tool '${name}'${guess(name, names)}. See them with: haft tools`)
+    return note(`haft: unknown tool '${name}'${guess(name, names)}. Run: haft tools`)
   }
   if (error.code === "invalid_params") {
     const known = Object.keys(find(host.tools, name)?.inputSchema["properties"] ?? {})
     const wrong = Object.keys(args ?? {}).find((key) => !known.includes(key))
     const near = wrong === undefined ? "" : guess(wrong, known)
-    return note(`haft: what it takes is shown by: haft call ${name} --help${near}`)
+    return note(`haft: its parameters are listed by: haft call ${name} --help${near}`)
   }
   const { path } = (args ?? {}) as { path?: unknown }
   if (error.code !== "file_not_found" || typeof path !== "string") return
@@ -98,7 +98,7 @@ const pageAbout = async ({ tools }: OpenHost, name: string): Promise<string> => 
     name,
     tools.map((one) => one.name)
   )
-  throw new UsageError(`there is no tool '${name}'${near}. See them with: haft tools`)
+  throw new UsageError(`unknown tool '${name}'${near}. Run: haft tools`)
 }
 
 const ruleAgainst = (host: OpenHost, name: string, args: unknown): Promise<string | undefined> =>

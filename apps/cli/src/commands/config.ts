@@ -18,7 +18,7 @@ export const config: Subcommand = {
       else print(`Trusted, as it is now: ${file}`)
       return 0
     }
-    if (verb !== "show") throw new UsageError(`haft config can show or trust, not '${verb}'`)
+    if (verb !== "show") throw new UsageError(`unknown subcommand '${verb}'; expected show or trust`)
     const { config, file } = await configOf(given)
     const shown = JSON.stringify(config, inShort, 2)
     if (given.has("json")) printJson({ file: file ?? null, config: JSON.parse(shown) as unknown })

@@ -22,7 +22,7 @@ export const contract: Subcommand = {
           print(`✓ ${plugin}: ${Object.keys(tools).length} tools are locked as they are`)
       return 0
     }
-    if (verb !== "check") throw new UsageError(`haft contract can check and lock, not '${verb}'`)
+    if (verb !== "check") throw new UsageError(`unknown subcommand '${verb}'; expected check or lock`)
     const checks = await Promise.all(directories.map(checkContract))
     if (given.has("json")) printJson(checks)
     else for (const check of checks) print(showContractCheck(check))

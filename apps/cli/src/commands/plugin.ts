@@ -28,7 +28,8 @@ export const plugin: Subcommand = {
   run: (given) => {
     const [verb = "list", name] = given.positionals
     const action = actions[verb]
-    if (action === undefined) throw new UsageError(`haft plugin can ${Object.keys(actions).join(", ")}, not '${verb}'`)
+    if (action === undefined)
+      throw new UsageError(`unknown subcommand '${verb}'; expected ${Object.keys(actions).join(", ")}`)
     return action(given, name)
   }
 }
@@ -44,7 +45,7 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
   },
   new: async (given, name) => {
     if (name === undefined || !/^(@[a-z0-9][a-z0-9-]*\/)?[a-z0-9][a-z0-9-]*$/.test(name)) {
-      throw new UsageError("which name? Small letters, digits and dashes: haft plugin new haft-plugin-tickets")
+      throw new UsageError("missing name, in lowercase letters, digits and dashes: haft plugin new haft-plugin-tickets")
     }
     const { newPlugin } = await import("haft/internal")
     const style = given.value("style") as PluginStyle | undefined
@@ -69,7 +70,7 @@ const actions: Readonly<Record<string, (given: Given, name: string | undefined) 
   },
   check: async (given, name) => {
     if (name === undefined)
-      throw new UsageError("which plugin? Give its directory, its file or its name: haft plugin check .")
+      throw new UsageError("missing plugin. Give its directory, its file or its name: haft plugin check .")
     const { checkPlugin, showReport } = await import("haft/testing")
     const sandbox = given.value("sandbox") as SandboxName | undefined
     const here = resolve(given.value("workspace") ?? ".")

@@ -36,7 +36,8 @@ export const rules: Subcommand = {
     const { config } = await configOf(given, { upwards: true })
     const store = await openRules(config)
     const action = actions[verb]
-    if (action === undefined) throw new UsageError(`haft rules can ${Object.keys(actions).join(", ")}, not '${verb}'`)
+    if (action === undefined)
+      throw new UsageError(`unknown subcommand '${verb}'; expected ${Object.keys(actions).join(", ")}`)
     return action(store, rest, given)
   }
 }
@@ -55,7 +56,7 @@ const actions: Readonly<Record<string, Action>> = {
     return 0
   },
   add: async (store, rest, given) => {
-    if (rest.length === 0) throw new UsageError("which rule? Give it as JSON, as @FILE, or as KEY=VALUE pairs")
+    if (rest.length === 0) throw new UsageError("missing rule. Give it as JSON, as @FILE, or as KEY=VALUE pairs")
     const rule = await store.add(await readArguments(rest))
     if (given.has("json")) printJson(rule)
     else print(`Added ${rule.id}: ${rule.decision} ${subjectOf(rule)}`)
@@ -64,7 +65,7 @@ const actions: Readonly<Record<string, Action>> = {
     return 0
   },
   replace: async (store, [id, ...rest], given) => {
-    if (rest.length === 0) throw new UsageError("which rule, and what instead? Give its id and the new rule")
+    if (rest.length === 0) throw new UsageError("missing rule. Usage: haft rules replace ID RULE")
     const rule = await readArguments(rest)
     const status = await byId([id ?? ""], given, (known) => store.replace(known, rule), "Replaced")
     const replaced = (await store.list()).find((one) => one.id === id)
@@ -76,7 +77,7 @@ const actions: Readonly<Record<string, Action>> = {
   disable: (store, rest, given) => byId(rest, given, (id) => store.setEnabled(id, false), "Disabled"),
   import: async (store, [file, beyond], given) => {
     if (file === undefined || beyond !== undefined) {
-      throw new UsageError("which file? Give the settings of Claude Code or VS Code, or a .rules file of Codex")
+      throw new UsageError("missing file. Give the settings of Claude Code or VS Code, or a .rules file of Codex")
     }
     const { importRules, visibleText } = await import("haft/internal")
     const text = await readSettings(file)
@@ -149,8 +150,8 @@ const byId = async (
   change: (id: string) => Promise<boolean>,
   done: string
 ): Promise<number> => {
-  if (id === undefined) throw new UsageError("which rule? See them with: haft rules list")
-  if (!(await change(id))) throw new UsageError(`there is no rule '${id}'. See them with: haft rules list`)
+  if (id === undefined) throw new UsageError("missing rule id. Run: haft rules list")
+  if (!(await change(id))) throw new UsageError(`unknown rule '${id}'. Run: haft rules list`)
   if (given.has("json")) printJson({ id, done: done.toLowerCase() })
   else print(`${done} ${id}`)
   return 0

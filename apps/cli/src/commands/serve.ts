@@ -1,5 +1,5 @@
 import type { MemberEvent } from "haft/cluster"
-import type { HaftConfig, ScratchDirectory, ServerTokens } from "haft/internal"
+import type { HaftConfig, ScratchDirectory, ServerConfig, ServerTokens } from "haft/internal"
 
 import { type Subcommand, type Given, UsageError } from "../command.ts"
 import { configOf } from "../host.ts"
@@ -56,7 +56,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     import("../compile-schemas.ts")
   ])
   compileSchemas()
-  const { workspaces = {}, cluster: configured, ...first } = config
+  const { workspaces = {}, cluster: configured, server: reached = {}, ...first } = config
   const cluster = clusterGiven(given, configured)
   const token = await tokenGiven(given)
   const shared = cluster && (await (await import("haft/cluster")).openAdministration(cluster.database))
@@ -70,7 +70,10 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     ...(cluster !== undefined && { cluster, onClusterEvent: (event) => note(`haft: ${describeEvent(event)}`) }),
     ...(tokens.agent !== undefined && { tokens: { agent: tokens.agent } }),
     tokenStore: tokens.store,
-    sessionStore: await openSessions(first),
+    sessionStore: shared?.sessions ?? (await openSessions(first)),
+    ...webhookOf(reached),
+    ...signInOf(reached),
+    ...(reached.publicUrl !== undefined && { publicUrl: reached.publicUrl }),
     version: given.version,
     ...(host !== undefined && { host }),
     port: numberOf(given, "port", standardPort, 65_535),
@@ -108,6 +111,21 @@ const clusterGiven = (given: Given, configured: HaftConfig["cluster"]): HaftConf
   if (address === undefined)
     throw new UsageError("--cluster needs --address HOST:PORT, where other members reach this one")
   return { ...configured, database, address }
+}
+
+/** The webhook of the configuration, with its secret from the environment where the configuration has none. */
+const webhookOf = ({ webhook }: ServerConfig) => {
+  if (webhook === undefined) return {}
+  const secret = webhook.secret ?? process.env["HAFT_WEBHOOK_SECRET"]
+  if (secret === undefined) throw new UsageError("server.webhook needs a secret. Set HAFT_WEBHOOK_SECRET")
+  return { webhook: { url: webhook.url, secret } }
+}
+
+/** The OpenID provider of the configuration, with the client's secret from the environment where there is none. */
+const signInOf = ({ signIn }: ServerConfig) => {
+  if (signIn === undefined) return {}
+  const clientSecret = signIn.clientSecret ?? process.env["HAFT_OIDC_CLIENT_SECRET"]
+  return { signIn: { ...signIn, ...(clientSecret !== undefined && { clientSecret }) } }
 }
 
 const describeEvent = (event: MemberEvent): string => {

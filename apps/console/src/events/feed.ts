@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-import { onSessionChange, sessionHeaders } from "../session-key.ts"
+import { onSessionChange, sessionHeaders } from "../session/session-key.ts"
 import type { Connection, FeedMessage } from "./follow-events.ts"
 import { type FeedRequest, sharedEvents } from "./shared-events.ts"
 

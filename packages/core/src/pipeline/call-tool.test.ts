@@ -16,8 +16,6 @@ import {
   definePlugin,
   defineTool,
   denyAll,
-  type ErrorCode,
-  errorCodes,
   Host,
   Journal,
   type JournalEvent,
@@ -33,7 +31,6 @@ const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output, writes }) => ({ output, writes }),
   failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
   envelope: (output) => ({ type: "object", properties: { output } })

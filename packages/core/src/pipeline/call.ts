@@ -68,6 +68,15 @@ export type ContentBlock =
   | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly text: string }
   | { readonly type: "resource"; readonly uri: string; readonly mimeType?: string; readonly blob: string }
+  | ResourceLink
+
+/** Address of something that the caller can read when it needs it, such as an artifact. */
+export interface ResourceLink {
+  readonly type: "resource_link"
+  readonly uri: string
+  readonly name: string
+  readonly mimeType?: string
+}
 
 /** Blocks that the call under way has attached; undefined outside of calls. */
 export const AttachedBlocks = Context.Reference<Array<ContentBlock> | undefined>("@haft/core/AttachedBlocks", {

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 
-import { Artifacts } from "../services/artifacts.ts"
+import { dependencyDirectories } from "../control-files.ts"
+import { artifactAddress, Artifacts } from "../services/artifacts.ts"
 import { type ChangedPath, type ChangePlan, netChanges } from "../services/change-plan.ts"
 import { Journal } from "../services/journal.ts"
 import type { ControlFileChange } from "../services/processes.ts"
@@ -23,7 +24,7 @@ export interface CommittedEffects {
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** Control files that were moved aside instead of being committed, and those that were only recorded. */
   readonly controlFiles: ReadonlyArray<ControlFileChange>
-  /** The artifact with the diff of what was committed. */
+  /** Address of the artifact with the diff of what was committed. */
   readonly diffPath?: string
   /** Why nothing was committed, where that was not meant to be so. */
   readonly failure?: ToolError<CommitFailure>
@@ -56,7 +57,8 @@ export const commitEffects = Effect.fnUntraced(function* (
   const controlFiles = [...quarantined, ...recordedOnly]
   const { leftOut } = effects
   const settled = Effect.gen(function* () {
-    const plan = yield* (yield* Workspace).plan
+    const { plan: begin, isSecret } = yield* Workspace
+    const plan = yield* begin
     yield* effects.plan(plan, heldBack)
     const changes = netChanges(plan.changes)
     if (isDropped) return { outcome: "dropped", changes, leftOut, controlFiles: [] } as const
@@ -68,7 +70,7 @@ export const commitEffects = Effect.fnUntraced(function* (
       writes,
       removedFiles: changes.filter((change) => isDeletedFile(change) && !effects.isIgnored(change.path)).length,
       preview: Effect.succeed(diff),
-      ...(asks && { because: `${tool} changed ${changes.length} paths` })
+      ...reasonToAsk(tool, changes, { asks, isAskedAbout: (path) => canAsk && isSecret(path) && !isDependency(path) })
     })
     const call = yield* CurrentCall
     const { approvedState: _ofTheCommand, ...rest } = call
@@ -102,6 +104,20 @@ const writesOf = (changes: ReadonlyArray<ChangedPath>, asked: ReadonlySet<string
   return [...writes, ...others.map((path) => ({ path, exists: true, isProtected: true }))]
 }
 
+/** Reason for a question that neither a rule nor a protected path calls for. */
+const reasonToAsk = (
+  tool: string,
+  changes: ReadonlyArray<ChangedPath>,
+  { asks, isAskedAbout }: { readonly asks: boolean; readonly isAskedAbout: (path: string) => boolean }
+): { readonly because?: string } => {
+  const secret = changes.find(({ path }) => isAskedAbout(path))
+  if (secret !== undefined) return { because: `${tool} changed ${secret.path}, which is a secret path` }
+  return asks ? { because: `${tool} changed ${changes.length} paths` } : {}
+}
+
+/** Packages come with keys of their tests. */
+const isDependency = (path: string): boolean => path.split("/").some((name) => dependencyDirectories.includes(name))
+
 const isDeletedFile = ({ kind, what }: ChangedPath): boolean => kind === "deleted" && what !== "directory"
 
 /** Files that a diff shows by their lines; the others are counted. */
@@ -126,8 +142,8 @@ export const diffOfEffects = Effect.fnUntraced(function* (
 
 const saveDiff = Effect.fnUntraced(function* (diff: string) {
   const artifacts = yield* Artifacts
-  const { step } = yield* CurrentCall
-  return yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff)
+  const { step, run = "" } = yield* CurrentCall
+  return artifactAddress(run, yield* artifacts.save(`diffs/step_${String(step).padStart(4, "0")}.patch`, diff))
 })
 
 /** Paths that the audit log names. */

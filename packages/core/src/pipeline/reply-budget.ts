@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 import { whyNoData } from "../schema/reply-limits.ts"
-import { Artifacts } from "../services/artifacts.ts"
+import { artifactAddress, artifactLink, Artifacts } from "../services/artifacts.ts"
 import { clipText } from "../text/clip.ts"
 import type { Executed } from "../tool.ts"
-import type { Call } from "./call.ts"
+import type { CallContext, ContentBlock } from "./call.ts"
 
 /** Bytes of a reply's output, and of its text, by default. */
 export const standardReplyBytes: number = 512 * 1024
@@ -23,6 +23,7 @@ export interface ShortenedPart {
 export interface Shortened {
   readonly parts: ReadonlyArray<ShortenedPart>
   readonly bytes: number
+  /** Its address, for tools that read. */
   readonly artifact?: string
 }
 
@@ -39,7 +40,7 @@ export interface ReplyBudget {
  * Holds an answer to a budget. One that is larger keeps the first and last entries of its lists and the beginning and
  * end of its texts; the whole of it becomes an artifact that the reply names.
  */
-export const holdToBudget = (executed: Executed, call: Call, budget: ReplyBudget): Effect.Effect<Executed> => {
+export const holdToBudget = (executed: Executed, call: CallContext, budget: ReplyBudget): Effect.Effect<Executed> => {
   const { output, text } = executed
   if (text.length <= budget.bytes && !exceeds(output, budget.bytes)) return Effect.succeed(executed)
   // Output beyond the limits of data is a bug of the tool, and ends the call as one.
@@ -48,19 +49,27 @@ export const holdToBudget = (executed: Executed, call: Call, budget: ReplyBudget
   const clippedText = clipText(text, keptBytes(budget))
   const isTextKept = !budget.clipsTexts && clipping.parts.length === 0
   if (isTextKept || (clipping.parts.length === 0 && !clippedText.truncated)) return Effect.succeed(executed)
-  const whole = JSON.stringify(output)
+  // By lines, so that it can be searched and read in parts.
+  const whole = JSON.stringify(output, null, 1)
   const path = `replies/step_${String(call.step).padStart(4, "0")}.json`
   return Effect.serviceOption(Artifacts).pipe(
     Effect.flatMap(
       Option.match({
         onNone: () => Effect.succeed(undefined),
-        onSome: (artifacts) => artifacts.save(path, whole).pipe(Effect.catch(() => Effect.succeed(undefined)))
+        onSome: (artifacts) =>
+          artifacts.save(path, whole).pipe(
+            Effect.map(() => artifactAddress(call.run ?? "", path)),
+            Effect.catch(() => Effect.succeed(undefined))
+          )
       })
     ),
     Effect.map((artifact): Executed => {
       const shortened = { parts: clipping.parts, bytes: whole.length, ...(artifact !== undefined && { artifact }) }
       const noted = `${clippedText.text.trimEnd()}\n${noteOn(shortened)}`
-      const blocks = executed.blocks.map((block) => (block.type === "text" ? { ...block, text: noted } : block))
+      const blocks: ReadonlyArray<ContentBlock> = [
+        ...executed.blocks.map((block) => (block.type === "text" ? { ...block, text: noted } : block)),
+        ...(artifact === undefined ? [] : [artifactLink(artifact, "application/json")])
+      ]
       return { output: clipping.value as Executed["output"], text: noted, blocks, shortened }
     })
   )
@@ -68,7 +77,7 @@ export const holdToBudget = (executed: Executed, call: Call, budget: ReplyBudget
 
 const noteOn = ({ parts, bytes, artifact }: Shortened): string => {
   const told = parts.slice(0, 5).map(({ field, total, shown }) => `${field}: ${shown} of ${total} shown`)
-  const where = artifact === undefined ? "The rest was not kept" : `All of it is the artifact ${artifact}`
+  const where = artifact === undefined ? "The rest was not kept" : `All of it is in ${artifact}`
   return `[The reply was too large (${bytes} bytes)${told.length === 0 ? "" : `; ${told.join(", ")}`}. ${where}.]`
 }
 

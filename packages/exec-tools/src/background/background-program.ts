@@ -27,6 +27,8 @@ export interface BackgroundRequest {
   readonly command: Command
   readonly sandbox: SandboxRequest
   readonly options: Omit<RunOptions, "onStarted">
+  /** Runs whichever way the program ends. */
+  readonly ensuring?: Effect.Effect<void>
   /** Called once nothing of the program is left. */
   readonly onEnd: (end: BackgroundProgramEnd) => void
 }
@@ -83,7 +85,8 @@ export const startBackground = Effect.fnUntraced(function* (
             Deferred.doneUnsafe(started, Effect.succeed(notRunning))
             onEnd({ exitCode: null, signal: "SIGKILL", timedOut: false, leftRunning: 0 })
           })
-        )
+        ),
+        Effect.ensuring(request.ensuring ?? Effect.void)
       )
       return FiberSet.run(fibers, life)
     }),

@@ -1,4 +1,4 @@
-import { toolError, type ToolError } from "@haft/core"
+import { CurrentCall, toolError, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,7 +14,7 @@ export interface PastCommand extends CommandOutcome {
   readonly startedAt: number
 }
 
-/** Remembers the last command of a host. */
+/** Remembers the last command of each caller. */
 export class CommandMemory extends Context.Service<
   CommandMemory,
   {
@@ -23,18 +23,16 @@ export class CommandMemory extends Context.Service<
   }
 >()("@haft/exec-tools/CommandMemory") {
   static readonly layer = Layer.sync(CommandMemory, () => {
-    let last: PastCommand | undefined
+    // What one caller ran and saw is nobody else's business.
+    const last = new Map<string | undefined, PastCommand>()
     return {
-      remember: (command) =>
-        Effect.sync(() => {
-          last = command
-        }),
-      last: Effect.sync(() => last)
+      remember: (command) => CurrentCall.useSync(({ caller }) => void last.set(caller?.name, command)),
+      last: CurrentCall.useSync(({ caller }) => last.get(caller?.name))
     }
   })
 }
 
-/** The command that ran last, by any tool of this host that runs commands. */
+/** The command that the caller ran last, by any tool of this host that runs commands. */
 export const lastCommand: Effect.Effect<PastCommand, ToolError<"no_history">, CommandMemory> = Effect.gen(function* () {
   const { last } = yield* CommandMemory
   const found = yield* last

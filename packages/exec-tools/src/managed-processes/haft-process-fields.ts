@@ -36,14 +36,16 @@ export const outputFields = {
   output: z.string().describe("Both streams, in order of arrival"),
   cursor: z.number().int().describe("Where the next reading goes on"),
   truncated: z.boolean(),
-  omitted_bytes: z.number().int()
+  omitted_bytes: z.number().int(),
+  output_path: z.string().optional().describe("Artifact with all of it, for read_file and search_text")
 }
 
-export const outputWire = ({ output, cursor, truncated, omittedBytes }: OutputRead) => ({
+export const outputWire = ({ output, cursor, truncated, omittedBytes, artifact }: OutputRead) => ({
   output,
   cursor,
   truncated,
-  omitted_bytes: omittedBytes
+  omitted_bytes: omittedBytes,
+  ...(artifact !== undefined && { output_path: artifact })
 })
 
 /** A process and its output, for people. */

@@ -11,6 +11,8 @@ export interface ProcessFacts {
   /** Name of the caller who started it; null where callers have no names. */
   readonly owner: string | null
   readonly retainedBytes: number
+  /** Address of the artifact with all that it prints. */
+  readonly artifact: string
 }
 
 /** A process that was started in the background: what it printed and how it ended. */
@@ -19,6 +21,7 @@ export class ManagedProcess {
   readonly command: string
   readonly directory: string
   readonly owner: string | null
+  readonly artifact: string
   /** Milliseconds since the epoch. */
   readonly startedAt = Date.now()
   /** Standard output and standard error together, in the order of their arrival. */
@@ -35,6 +38,7 @@ export class ManagedProcess {
     this.command = facts.command
     this.directory = facts.directory
     this.owner = facts.owner
+    this.artifact = facts.artifact
     this.output = new OutputLog(facts.retainedBytes)
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 
-import { CurrentCall, toolError, type ToolError } from "@haft/core"
+import { artifactAddress, CurrentCall, toolError, type ToolError } from "@haft/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -45,14 +45,16 @@ export class ManagedProcesses extends Context.Service<
         for (const { id } of oldest.slice(0, Math.max(0, surplus))) processes.delete(id)
       }
       const owner = CurrentCall.useSync(({ caller }) => caller?.name ?? null)
+      const run = CurrentCall.useSync((call) => call.run ?? "")
       return {
         fibers,
         add: (facts) =>
-          Effect.flatMap(owner, (name) => {
+          Effect.flatMap(Effect.all([owner, run]), ([name, inRun]) => {
             makeRoom()
             if (processes.size >= maxProcesses) return tooMany(maxProcesses)
             const id = `process-${randomBytes(4).toString("hex")}`
-            const process = new ManagedProcess({ ...facts, id, owner: name, retainedBytes })
+            const artifact = artifactAddress(inRun, outputArtifact(id))
+            const process = new ManagedProcess({ ...facts, id, owner: name, retainedBytes, artifact })
             processes.set(id, process)
             return Effect.succeed(process)
           }),
@@ -71,6 +73,9 @@ export class ManagedProcesses extends Context.Service<
     })
   )
 }
+
+/** Path of the artifact with the output of a process. */
+export const outputArtifact = (id: string): string => `processes/${id}.log`
 
 const tooMany = (limit: number) =>
   toolError("session_limit", `${limit} processes are running, and that is the limit`, {

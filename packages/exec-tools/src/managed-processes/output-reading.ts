@@ -21,6 +21,8 @@ export interface OutputRead {
   readonly cursor: number
   readonly truncated: boolean
   readonly omittedBytes: number
+  /** Address of the artifact with all of it, where some is left out. */
+  readonly artifact?: string
 }
 
 /** Reads the retained output of a process. What was shown counts as delivered. */
@@ -34,7 +36,7 @@ export const readRetained = Effect.fnUntraced(function* (process: ManagedProcess
   if (isPlain) {
     const { text, cursor, truncated, omittedBytes } = log.since(from, maxBytes, end !== undefined)
     process.delivered = Math.max(process.delivered, cursor)
-    return { output: text, cursor, truncated, omittedBytes } satisfies OutputRead
+    return { output: text, cursor, truncated, omittedBytes, ...artifactOf(process, truncated) } satisfies OutputRead
   }
   const kept = new TextDecoder().decode(log.slice(from, log.end))
   const lines = kept.split(/(?<=\n)/)
@@ -43,8 +45,17 @@ export const readRetained = Effect.fnUntraced(function* (process: ManagedProcess
   shown.push(new TextEncoder().encode(found.slice(-(tailLines ?? found.length)).join("")))
   const { text, truncated, omittedBytes } = shown.finish()
   process.delivered = Math.max(process.delivered, log.end)
-  return { output: text, cursor: log.end, truncated, omittedBytes } satisfies OutputRead
+  return {
+    output: text,
+    cursor: log.end,
+    truncated,
+    omittedBytes,
+    ...artifactOf(process, truncated)
+  } satisfies OutputRead
 })
+
+const artifactOf = ({ artifact }: ManagedProcess, truncated: boolean): Pick<OutputRead, "artifact"> =>
+  truncated ? { artifact } : {}
 
 const beyond = (cursor: number, end: number) =>
   toolError("invalid_range", `cursor ${cursor} is beyond the output, which ends at ${end}`, {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { changesOf, changesRemark, changesResult, noOverlayResult, requireCommit } from "./changes-report.ts"
+import { linkOutput, outputPaths, outputPathsOf } from "./output-artifacts.ts"
 import { controlFileList, controlFileResult, remarkOn } from "./quarantine-report.ts"
 import type { CommandOutcome } from "./run-command.ts"
 import { sandboxRemark } from "./sandbox-mark.ts"
@@ -19,8 +20,7 @@ export const commandResult = z.object({
   stderr_bytes: z.number().int(),
   omitted_bytes: z.number().int().describe("Of both, left out here"),
   dropped_bytes: z.number().int().describe("Of both, left out of the files too"),
-  stdout_path: z.string().describe("Artifact with all of it"),
-  stderr_path: z.string(),
+  ...outputPaths,
   left_running: z.number().int().describe("Processes it left behind; in a sandbox they ended with it"),
   sandbox: z.object({ kind: z.string(), isolated: z.boolean() }),
   changes: changesResult,
@@ -39,8 +39,7 @@ export const resultOf = (outcome: CommandOutcome): z.output<typeof commandResult
   stderr_bytes: outcome.stderr.totalBytes,
   omitted_bytes: outcome.stdout.omittedBytes + outcome.stderr.omittedBytes,
   dropped_bytes: outcome.stdout.droppedBytes + outcome.stderr.droppedBytes,
-  stdout_path: outcome.stdout.path,
-  stderr_path: outcome.stderr.path,
+  ...outputPathsOf(outcome),
   left_running: outcome.leftRunning,
   sandbox: outcome.sandbox,
   ...changesOf(outcome),
@@ -52,7 +51,10 @@ export const requireEnd = (
   outcome: CommandOutcome
 ): Effect.Effect<z.output<typeof commandResult>, ToolError<"timeout" | "command_not_found" | CommitFailure>> => {
   const output = resultOf(outcome)
-  return Effect.andThen(requireCommit(outcome, output), requireSuccess(outcome, output))
+  return linkOutput(outcome).pipe(
+    Effect.andThen(requireCommit(outcome, output)),
+    Effect.andThen(requireSuccess(outcome, output))
+  )
 }
 
 const requireSuccess = (
@@ -82,9 +84,6 @@ export const showResult = (result: z.output<typeof commandResult>): string => {
     ...(result.exit_code === 0
       ? []
       : [`exit code ${result.exit_code}${result.signal === null ? "" : ` (${result.signal})`}`]),
-    ...(result.omitted_bytes === 0
-      ? []
-      : [`${result.omitted_bytes} bytes left out; all of it is in ${result.stdout_path} and ${result.stderr_path}`]),
     ...(result.left_running === 0 ? [] : [`${result.left_running} processes were left behind`]),
     ...(result.sandbox.isolated ? [] : ["ran without a sandbox"]),
     ...remarkOnChanges(result),

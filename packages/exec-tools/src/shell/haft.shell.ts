@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { movedOf } from "../run-command/command-result.ts"
+import { linkOutput, outputPaths, outputPathsOf } from "../run-command/output-artifacts.ts"
 import { controlFileList, controlFileResult } from "../run-command/quarantine-report.ts"
 import { longestCommand, shell, type ShellRequest, shellTimeout, shellTouches } from "./shell.ts"
 
@@ -10,8 +11,7 @@ export const haftShell = haft.tool({
   name: "shell",
   profile: "all",
   operation: "shell",
-  description:
-    "Run a command in a persistent bash that keeps directory, variables and functions. No network, no input.",
+  description: "Run a command in a persistent bash that keeps directory, variables and functions. No input.",
   input: z
     .strictObject({
       command: z
@@ -27,6 +27,7 @@ export const haftShell = haft.tool({
         .default("default")
         .describe("Shell; a new name opens one"),
       restart: z.boolean().default(false).describe("End the shell first"),
+      network: z.boolean().default(false).describe("Ask for network access, when the shell is opened"),
       timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("Time limit")
     })
     .refine(({ command, restart }) => command !== undefined || restart, {
@@ -44,8 +45,7 @@ export const haftShell = haft.tool({
     stdout: z.string().describe("Head and tail where it is long"),
     stderr: z.string(),
     omitted_bytes: z.number().int().describe("Of both, left out here"),
-    stdout_path: z.string().describe("Artifact with all of it"),
-    stderr_path: z.string(),
+    ...outputPaths,
     sandbox: z.string(),
     control_files: controlFileResult
   }),
@@ -57,6 +57,7 @@ export const haftShell = haft.tool({
     const { session_id } = input
     const outcome = yield* shell(requestOf(input))
     const { stdout, stderr } = outcome
+    yield* linkOutput(outcome)
     const output = {
       session_id,
       exit_code: outcome.exitCode,
@@ -68,8 +69,7 @@ export const haftShell = haft.tool({
       stdout: stdout.text,
       stderr: stderr.text,
       omitted_bytes: stdout.omittedBytes + stderr.omittedBytes,
-      stdout_path: stdout.path,
-      stderr_path: stderr.path,
+      ...outputPathsOf(outcome),
       sandbox: outcome.sandbox.kind,
       ...controlFileList(outcome)
     }
@@ -93,11 +93,13 @@ const requestOf = (input: {
   readonly command?: string | undefined
   readonly session_id: string
   readonly restart: boolean
+  readonly network: boolean
   readonly timeout_ms?: number | undefined
 }): ShellRequest => ({
   call: input,
   session: input.session_id,
   command: input.command,
   restart: input.restart,
+  network: input.network,
   timeoutMs: input.timeout_ms
 })

@@ -1,8 +1,10 @@
-import { requireNetwork, pathOnDisk, toolError, Workspace } from "@haft/core"
+import { Artifacts, requireNetwork, pathOnDisk, toolError, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 
 import { startBackground } from "../background/background-program.ts"
-import { ManagedProcesses } from "../managed-processes/managed-processes.ts"
+import { ManagedProcesses, outputArtifact } from "../managed-processes/managed-processes.ts"
 import { checkWords } from "../run-command/check-words.ts"
 import { shellWords } from "../run-command/run-command.ts"
 import { ExecSettings } from "../settings.ts"
@@ -24,7 +26,7 @@ export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest
   const words = shellWords(command)
   yield* checkWords({ words, env })
   yield* requireNetwork(network)
-  const { maxLifetimeMs } = yield* ExecSettings
+  const { maxLifetimeMs, artifactBytes } = yield* ExecSettings
   const workspace = yield* Workspace
   const directory = yield* workspace.contain(request.directory)
   if ((yield* workspace.info(directory)).kind !== "directory") {
@@ -35,17 +37,30 @@ export const startProcess = Effect.fnUntraced(function* (request: ProcessRequest
   const processes = yield* ManagedProcesses
   const managed = yield* processes.add({ command, directory })
   const [program = "", ...args] = words
+  // Open as long as the process runs, not as long as the call.
+  const scope = yield* Scope.make()
+  const close = Scope.close(scope, Exit.void)
+  const artifacts = yield* Artifacts
+  const writer = yield* artifacts.create(outputArtifact(managed.id), { capBytes: artifactBytes }).pipe(
+    Scope.provide(scope),
+    Effect.onError(() => processes.remove(managed))
+  )
+  const print = (chunk: Uint8Array): void => {
+    managed.print(chunk)
+    writer.write(chunk)
+  }
   managed.program = yield* startBackground(processes.fibers, {
     label: command,
     command: { program, args, line: command, directory: pathOnDisk(workspace, directory), env },
     sandbox: { network, title: command },
     options: {
       timeoutMs: Math.min(lifetimeMs, maxLifetimeMs),
-      onStdout: (chunk) => managed.print(chunk),
-      onStderr: (chunk) => managed.print(chunk)
+      onStdout: print,
+      onStderr: print
     },
-    onEnd: (end) => managed.finish(end)
-  }).pipe(Effect.onError(() => processes.remove(managed)))
+    onEnd: (end) => managed.finish(end),
+    ensuring: close
+  }).pipe(Effect.onError(() => Effect.andThen(close, processes.remove(managed))))
   yield* earlyEnd(() => managed.end !== undefined, waitMs)
   return managed
 })

@@ -1,4 +1,4 @@
-import { attachBlock, type ScannedFile } from "@haft/core"
+import { attachBlock, readingArtifacts, readsOf, type ScannedFile } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -28,7 +28,7 @@ export const haftReadFile = haft.tool({
     "Read a file, or some lines: text, images, audio, PDFs by page and notebooks by cell. " +
     "Text is UTF-8, UTF-16 with a byte order mark or Latin-1.",
   input: z.strictObject({
-    path: z.string().describe("File, relative to the workspace"),
+    path: z.string().describe("File, relative to the workspace, or artifact:… from a reply"),
     start_line: z
       .number()
       .int()
@@ -64,35 +64,12 @@ export const haftReadFile = haft.tool({
   }),
   risk: "read_only",
   timeout: "60 seconds",
-  touches: ({ path }) => ({ reads: [path] }),
-  execute: Effect.fnUntraced(function* (call) {
-    if (call.encoding === "base64") {
-      const { content, info, fingerprint } = yield* readBytes(call.path)
-      return {
-        content: Buffer.from(content).toString("base64"),
-        encoding: "base64",
-        truncated: false,
-        ...about({ ...info, fingerprint })
-      }
-    }
-    const { path, start_line = 1 } = call
-    const readRange = (range: { readonly start?: number; readonly end: number }) => {
-      const options = { ...range, maxBytes: call.max_bytes, anyEncoding: true, fingerprintUpTo }
-      return call.encoding === "raw" ? readLines(path, options) : readLinesOrMedia(path, options)
-    }
-    const counted = start_line < 0 ? yield* readRange({ end: 0 }) : undefined
-    const start = counted === undefined || "media" in counted ? start_line : lineFromEnd(counted, start_line)
-    const read = counted !== undefined && "media" in counted ? counted : yield* readRange(rangeOf(call, start))
-    if ("media" in read) {
-      const { media, info } = read
-      if (media.kind === "pdf") return yield* readPdf(info, call)
-      const shown = yield* media.kind === "image" ? showImage(path, media) : showAudio(info, media)
-      return { content: "", encoding: media.kind, truncated: false, ...shown, ...about(info) }
-    }
-    const notebook =
-      call.encoding === "text" && /\.ipynb$/i.test(path) ? yield* readNotebook(read.info, call) : undefined
-    return notebook ?? (yield* textReply(read, call, start))
-  }),
+  touches: ({ path }) => ({ reads: readsOf(path) }),
+  execute: (call) =>
+    Effect.map(
+      readingArtifacts(call.path, (path) => readFile({ ...call, path })),
+      (read) => (readsOf(call.path).length === 0 ? { ...read, path: call.path } : read)
+    ),
   render: ({ content, encoding, truncated, end_line = 0, total_lines, media_type, width, height, size }) => {
     if (encoding === "image") return `[${media_type}, ${width} x ${height} pixels, ${size} bytes]`
     if (encoding === "audio") return `[${media_type}, ${size} bytes]`
@@ -100,6 +77,34 @@ export const haftReadFile = haft.tool({
     if (!content.endsWith("\n")) return `${content}\n[the rest of line ${end_line} left out]`
     return `${content}[lines ${end_line + 1} to ${total_lines} left out]`
   }
+})
+
+const readFile = Effect.fnUntraced(function* (call: ReadCall & { readonly encoding: "text" | "raw" | "base64" }) {
+  if (call.encoding === "base64") {
+    const { content, info, fingerprint } = yield* readBytes(call.path)
+    return {
+      content: Buffer.from(content).toString("base64"),
+      encoding: "base64",
+      truncated: false,
+      ...about({ ...info, fingerprint })
+    }
+  }
+  const { path, start_line = 1 } = call
+  const readRange = (range: { readonly start?: number; readonly end: number }) => {
+    const options = { ...range, maxBytes: call.max_bytes, anyEncoding: true, fingerprintUpTo }
+    return call.encoding === "raw" ? readLines(path, options) : readLinesOrMedia(path, options)
+  }
+  const counted = start_line < 0 ? yield* readRange({ end: 0 }) : undefined
+  const start = counted === undefined || "media" in counted ? start_line : lineFromEnd(counted, start_line)
+  const read = counted !== undefined && "media" in counted ? counted : yield* readRange(rangeOf(call, start))
+  if ("media" in read) {
+    const { media, info } = read
+    if (media.kind === "pdf") return yield* readPdf(info, call)
+    const shown = yield* media.kind === "image" ? showImage(path, media) : showAudio(info, media)
+    return { content: "", encoding: media.kind, truncated: false, ...shown, ...about(info) }
+  }
+  const notebook = call.encoding === "text" && /\.ipynb$/i.test(path) ? yield* readNotebook(read.info, call) : undefined
+  return notebook ?? (yield* textReply(read, call, start))
 })
 
 interface ReadCall {

@@ -20,6 +20,7 @@ import * as z from "zod"
 import { type ClusterConfig, clusterShape } from "../cluster/cluster-config.ts"
 import { type DialectName, dialectNames } from "../host/dialects.ts"
 import { type PackageChoice, packageNames } from "../host/packages.ts"
+import { type ServerConfig, serverShape } from "./server-config.ts"
 
 /** Services that a standard host lends to plugins. */
 export type StandardServices = RoadServices | Artifacts | Processes | Sandbox | StateFiles
@@ -89,6 +90,16 @@ export interface RootConfig {
   readonly access?: "read" | "write"
 }
 
+/** How much of what calls leave behind is kept, and how long. */
+export interface ArtifactLimits {
+  /** Days that artifacts of an ended run are kept, 30 by default. Diffs and the audit log stay. */
+  readonly keepDays?: number
+  /** Bytes of one artifact at most; 256 MiB by default. */
+  readonly maxBytes?: number
+  /** Bytes of all artifacts of a run at most, 1 GiB by default; the oldest are removed first. */
+  readonly runBytes?: number
+}
+
 /** Everything that can be said about a host. Nothing has to be. */
 export interface HaftConfig {
   /** The directory to work in; the current one by default. In a file it is relative to the file. */
@@ -132,16 +143,20 @@ export interface HaftConfig {
   readonly symlinks?: "inside" | "deny"
   /** Bytes of a reply at most, 512 KiB by default; what is beyond them becomes an artifact that the reply names. */
   readonly replyBytes?: number
+  /** Limits for what calls leave behind: output of commands, long replies, recordings. */
+  readonly artifacts?: ArtifactLimits
   /** Replaces passwords, keys and tokens in replies, not only in the audit log; false by default. */
   readonly redactReplies?: boolean
   /** Makes `haft serve` a member of a cluster, see {@link ClusterConfig}. */
   readonly cluster?: ClusterConfig
+  /** How people reach `haft serve`, see {@link ServerConfig}. */
+  readonly server?: ServerConfig
   /** More workspaces for `haft serve`, by name. They inherit nothing from this one. */
   readonly workspaces?: Readonly<Record<string, WorkspaceConfig>>
 }
 
 /** A workspace beside the one called default. */
-export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster">
+export type WorkspaceConfig = Omit<HaftConfig, "workspaces" | "cluster" | "server">
 
 /** The identity, with the type of a configuration: the default export of `haft.config.ts`. */
 export const defineConfig = (config: HaftConfig): HaftConfig => config
@@ -150,6 +165,16 @@ export const defineConfig = (config: HaftConfig): HaftConfig => config
 export class ConfigError extends Error {
   readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
+  /** The settings that the message names, for a program whose users set them in another way. */
+  readonly details?: { readonly settings: ReadonlyArray<string> }
+
+  constructor(
+    message: string,
+    { settings, cause }: { readonly settings?: ReadonlyArray<string>; readonly cause?: unknown } = {}
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    if (settings !== undefined) this.details = { settings }
+  }
 }
 
 /** Checks what a file holds, or a program hands over. */
@@ -295,6 +320,19 @@ const workspaceShape = () =>
       .min(4_096)
       .optional()
       .describe("Bytes of a reply at most, 512 KiB by default; the rest becomes an artifact that the reply names"),
+    artifacts: z
+      .strictObject({
+        keepDays: z.number().min(0).optional().describe("Days that artifacts of an ended run are kept; 30 by default"),
+        maxBytes: z.number().int().min(0).optional().describe("Bytes of one artifact at most; 256 MiB by default"),
+        runBytes: z
+          .number()
+          .int()
+          .min(0)
+          .optional()
+          .describe("Bytes of all artifacts of a run at most, 1 GiB by default; the oldest are removed first")
+      })
+      .optional()
+      .describe("Limits for what calls leave behind: output of commands, long replies, recordings"),
     redactReplies: z
       .boolean()
       .optional()
@@ -313,6 +351,7 @@ export const configShape = () => {
   return settings({
     ...workspace.shape,
     cluster: clusterShape().optional().describe("Makes `haft serve` a member of a cluster"),
+    server: serverShape().optional().describe("How people reach `haft serve`, are told of requests, and sign in"),
     workspaces: z
       .record(workspaceName(), workspace)
       .optional()

@@ -57,6 +57,12 @@ export const standardHost = (
     })
   )
 
+const limitsOf = ({ artifacts: { keepDays, maxBytes, runBytes } = {} }: HaftConfig) => ({
+  ...(keepDays !== undefined && { keepDays }),
+  ...(maxBytes !== undefined && { capBytes: maxBytes }),
+  ...(runBytes !== undefined && { runBytes })
+})
+
 /** Parts of a host's services that a cluster provides instead of this machine. */
 export interface SharedParts {
   /** Decides commits in place of the write-ahead log. */
@@ -81,7 +87,7 @@ export const standardServices = (
         sqliteCodeIndex({ directory }).pipe(
           Layer.provideMerge(nodeWorkspace({ root, ...filesOf(config), state: directory, ...decidedBy(shared) }))
         ),
-        fileArtifacts({ directory }).pipe(Layer.provideMerge(fileJournal({ directory }))),
+        fileArtifacts({ directory, ...limitsOf(config) }).pipe(Layer.provideMerge(fileJournal({ directory }))),
         stateFilesOf(directory, shared),
         shared === undefined ? Layer.empty : Layer.succeed(CallLedger, shared.ledger)
       )

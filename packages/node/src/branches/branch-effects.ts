@@ -16,7 +16,8 @@ import * as Effect from "effect/Effect"
 import { attempt, planCodes } from "../errno.ts"
 import { NodeOverlay } from "../sandbox/overlay/overlay.ts"
 import { fingerprintInSlices } from "../sandbox/overlay/plan-upper.ts"
-import { readUpper, type UpperEntry } from "../sandbox/overlay/upper.ts"
+import { readUpper } from "../sandbox/overlay/upper-scanner.ts"
+import type { UpperEntry } from "../sandbox/overlay/upper.ts"
 import { NodePlan } from "../workspace/commit/plan.ts"
 import { contentState, type DirectoryNode, modeOf, type Node, type View } from "../workspace/commit/planned-tree.ts"
 import { type BaseStates, type Branch, endSession, readBases, sessionStart } from "./branch-store.ts"
@@ -46,10 +47,14 @@ export const branchEffects = Effect.fnUntraced(function* (
   branch: Branch,
   { workspace, state, isMerge, onConflict = "refuse" }: BranchEffectsOptions
 ): Effect.fn.Return<BranchEffects, PlanError | ToolError<"sandbox_error">> {
-  const upper = yield* readUpper(branch.upper, isMerge ? "strip" : "keep")
+  const upper = yield* readUpper({
+    upper: branch.upper,
+    lower: workspace.root,
+    attributes: isMerge ? "strip" : "keep"
+  })
   const bases = yield* settle(branch, workspace, upper.entries)
   const scratch = { directory: branch.directory, upper: branch.upper, work: branch.work, since: Infinity }
-  const effects = yield* new NodeOverlay({ workspace, state }, scratch, new Set()).effectsOf(upper)
+  const effects = yield* new NodeOverlay({ workspace, state }, scratch).effectsOf(upper)
   const own = ownStates(branch)
   const compared = (plan: NodePlan) => compare(plan, upper.entries, { bases, own })
   return {
@@ -79,7 +84,7 @@ export const settleBranch = Effect.fnUntraced(function* (
   workspace: WorkspaceService
 ): Effect.fn.Return<void, PlanError | ToolError<"sandbox_error">> {
   if (sessionStart(branch) === undefined) return
-  const { entries } = yield* readUpper(branch.upper, "keep")
+  const { entries } = yield* readUpper({ upper: branch.upper, lower: workspace.root, attributes: "keep" })
   yield* settle(branch, workspace, entries)
 })
 

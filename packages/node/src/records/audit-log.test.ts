@@ -1,6 +1,5 @@
 import {
   appendFileSync,
-  chmodSync,
   closeSync,
   existsSync,
   mkdtempSync,
@@ -14,11 +13,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 import { afterAll, describe, expect, it } from "@effect/vitest"
-import { Artifacts, isToolError, Journal } from "@haft/core"
+import { isToolError, Journal } from "@haft/core"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 
-import { fileArtifacts } from "./artifacts.ts"
 import { readJournal, verifyJournal } from "./audit-log-lines.ts"
 import { fileJournal } from "./audit-log.ts"
 import { restoreLargeContents } from "./large-contents.ts"
@@ -499,64 +496,6 @@ describe("the record", () => {
       `1970-01-01T00:00:01.000Z DEBUG response r-1 read_file success 1s ${JSON.stringify(end.reply)}`,
       ""
     ])
-  })
-})
-
-describe("artifacts", () => {
-  const withArtifacts = <A, E>(directory: string, use: (artifacts: typeof Artifacts.Service) => Effect.Effect<A, E>) =>
-    Effect.runPromise(
-      Artifacts.use(use).pipe(
-        Effect.provide(
-          fileArtifacts({ directory, capBytes: 100 }).pipe(Layer.provide(fileJournal({ directory, run: "r" })))
-        )
-      )
-    )
-  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
-
-  it("are files of the run, replaced when saved again, and no larger than allowed", async () => {
-    const directory = newDirectory()
-    const read = await withArtifacts(
-      directory,
-      Effect.fnUntraced(function* (artifacts) {
-        expect(yield* artifacts.save("diffs/step_0001.patch", "first, and longer")).toBe("diffs/step_0001.patch")
-        yield* artifacts.save("diffs/step_0001.patch", "second")
-        yield* artifacts.save("big", "x".repeat(200))
-        return text(yield* artifacts.read("diffs/step_0001.patch"))
-      })
-    )
-    expect(read).toBe("second")
-    expect(readFileSync(join(directory, "runs/r/diffs/step_0001.patch"), "utf8")).toBe("second")
-    expect(readFileSync(join(directory, "runs/r/big"), "utf8")).toBe("x".repeat(100))
-  })
-
-  it("grow piece by piece up to their cap, and say what did not fit", async () => {
-    const directory = newDirectory()
-    const dropped = await withArtifacts(directory, (artifacts) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const writer = yield* artifacts.create("logs/tool_step_0005_stdout.txt", { capBytes: 5 })
-          for (const piece of ["abc", "def", "ghi"]) writer.write(Buffer.from(piece))
-          return writer.dropped()
-        })
-      )
-    )
-    expect(dropped).toBe(4)
-    expect(readFileSync(join(directory, "runs/r/logs/tool_step_0005_stdout.txt"), "utf8")).toBe("abcde")
-  })
-
-  it("stay below their run and away from the record", async () => {
-    const directory = newDirectory()
-    await withArtifacts(
-      directory,
-      Effect.fnUntraced(function* (artifacts) {
-        for (const path of ["../x", "/etc/x", "a//b", ".hidden", "a/../b", "events.jsonl", "session.log", "", "a\0b"]) {
-          expect((yield* Effect.flip(artifacts.save(path, ""))).code).toBe("write_failed")
-          expect((yield* Effect.flip(artifacts.read(path))).code).toBe("file_not_found")
-        }
-        expect((yield* Effect.flip(artifacts.read("none"))).code).toBe("file_not_found")
-      })
-    )
-    chmodSync(directory, 0o700)
   })
 })
 

@@ -17,6 +17,13 @@ export interface RunFile {
 export const listRuns = (directory: string): ReadonlyArray<RunFile> =>
   runsFrom(directory, "").map(({ name, file }) => ({ name, file, bytes: statSync(file).size }))
 
+/**
+ * True for a run that began before a time. Names begin with the time in UTC as 20261117T224057635; a run with a name of
+ * another kind is never old.
+ */
+export const isRunBefore = (run: string, before: Date): boolean =>
+  /^\d{8}T\d{9}-/.test(run) && run < before.toISOString().replaceAll(/[-:.Z]/g, "")
+
 const runsFrom = (directory: string, first: string): ReadonlyArray<Omit<RunFile, "bytes">> => {
   const runs = join(directory, "runs")
   if (!existsSync(runs)) return []

@@ -22,6 +22,8 @@ import { systemDirectories } from "../process/system-programs.ts"
 import { liesWithin } from "../workspace/paths/is-inside.ts"
 import type { SandboxOptions } from "./limits.ts"
 import { overlaysOf, whyNoOverlay } from "./overlay/overlay.ts"
+import { scratchRemover } from "./overlay/scratch.ts"
+import { upperScanner } from "./overlay/upper-scanner.ts"
 import { visiblePaths } from "./paths.ts"
 
 /** Parts of a sandbox. */
@@ -72,7 +74,7 @@ export const probedSandbox = Effect.fnUntraced(function* (
     const { afterEnd = Effect.void } = launchOf(made)
     return withLaunch(made, { afterEnd: Effect.ensuring(afterEnd, network.close) })
   })
-  const open = overlaysOf({ workspace, state: options.state })
+  const open = overlaysOf({ workspace, state: options.state }, yield* upperScanner, yield* scratchRemover)
   const tried = (script: string, request: SandboxRequest): Effect.Effect<number | null, ToolError> =>
     Effect.flatMap(
       wrapped({ program: "/bin/sh", args: ["-c", script], directory: root, env: {} }, request),
@@ -130,7 +132,7 @@ const networkFor = (
     ? toolError("sandbox_error", `the sandbox ${kind} gives commands no network: ${network}`, {
         suggestion: "Run the command without network, or choose the sandbox bubblewrap, unshare or docker on Linux."
       })
-    : network(title ?? [program, ...args].join(" "), visible)
+    : network(typeof title === "function" ? title : () => title ?? [program, ...args].join(" "), visible)
 
 // Programs outside the sandbox come from there, so a sandbox must not be able to write to it.
 const hasNoPrograms = (writable: ReadonlyArray<string>): Effect.Effect<void, ToolError<"sandbox_error">> =>

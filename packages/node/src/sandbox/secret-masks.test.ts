@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
 import { afterAll, describe, expect, it } from "@effect/vitest"
-import { Processes, Sandbox } from "@haft/core"
+import { Processes, Sandbox, Workspace } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -28,16 +28,27 @@ const makeRoot = (files: Readonly<Record<string, string>>): string => {
   return root
 }
 
-type Make = typeof bubblewrapSandbox
+interface Make {
+  readonly layer: typeof bubblewrapSandbox
+  readonly isOverlay?: boolean
+}
 
-/** Runs a script in a sandbox; what it prints. */
-const inSandbox = async (layer: Make, root: string, script: string): Promise<string> => {
+/** Runs a script in a sandbox, and commits what it changed where that was an overlay; what it prints. */
+const inSandbox = async ({ layer, isOverlay = false }: Make, root: string, script: string): Promise<string> => {
   const running = Effect.gen(function* () {
-    const { wrap } = yield* Sandbox
+    const { wrap, overlay: open } = yield* Sandbox
     const { run } = yield* Processes
     const args = ["-c", `{ ${script}\n} >out.txt 2>&1`]
-    return yield* run(yield* wrap({ program: "/bin/sh", args, directory: root, env: {} }))
-  })
+    const command = { program: "/bin/sh", args, directory: root, env: {} }
+    if (!isOverlay || open === undefined) return yield* run(yield* wrap(command))
+    const overlay = yield* open
+    const end = yield* run(yield* wrap(command, { overlay }))
+    const effects = yield* overlay.effects
+    const plan = yield* (yield* Workspace).plan
+    yield* effects.plan(plan)
+    yield* plan.commit()
+    return end
+  }).pipe(Effect.scoped)
   const services = Layer.merge(nodeWorkspace({ root, state: `${root}.state` }), nodeProcesses)
   await Effect.runPromise(running.pipe(Effect.provide(layer().pipe(Layer.provideMerge(services)))))
   const printed = readFileSync(join(root, "out.txt"), "utf8")
@@ -50,11 +61,13 @@ const git = (root: string, ...args: ReadonlyArray<string>): string =>
 
 const isLinux = process.platform === "linux"
 const namespaces = [
-  ["bubblewrap", bubblewrapSandbox],
-  ["unshare", unshareSandbox]
+  ["bubblewrap", { layer: bubblewrapSandbox }],
+  ["bubblewrap on an overlay", { layer: bubblewrapSandbox, isOverlay: true }],
+  ["unshare", { layer: unshareSandbox }],
+  ["unshare on an overlay", { layer: unshareSandbox, isOverlay: true }]
 ] as const
 
-const putMasks = (layer: Make): void => {
+const putMasks = (sandbox: Make): void => {
   it("can't be opened, replaced, renamed or linked, and fail with EACCES", async () => {
     const root = makeRoot({ ".env": "TOKEN=hunter2\n", "app/.ssh/config": "hunter2\n", "a.txt": "a\n" })
     const script = [
@@ -62,7 +75,7 @@ const putMasks = (layer: Make): void => {
       "chmod 777 .env; echo x >.env; rm -f .env; mv .env moved; ln .env linked; dd if=.env of=copied; umount .env",
       "tar -cf archive.tar .env; grep -r hunter2 .; ls -a"
     ]
-    const printed = await inSandbox(layer, root, script.join("\n"))
+    const printed = await inSandbox(sandbox, root, script.join("\n"))
     expect(printed).toMatch(denied(".env"))
     expect(printed).toMatch(denied("app/.ssh/config"))
     expect(printed).toContain("a\n")
@@ -76,7 +89,7 @@ const putMasks = (layer: Make): void => {
   it("can't be read by other names that they had before, wherever these are", async () => {
     const root = makeRoot({ ".env": "TOKEN=hunter2\n", "node_modules/p/a.txt": "a\n" })
     for (const name of ["hard.txt", "node_modules/p/hard.txt"]) linkSync(join(root, ".env"), join(root, name))
-    const printed = await inSandbox(layer, root, "cat hard.txt node_modules/p/hard.txt; cp hard.txt copy; tar -c .")
+    const printed = await inSandbox(sandbox, root, "cat hard.txt node_modules/p/hard.txt; cp hard.txt copy; tar -c .")
     expect(printed).toMatch(denied("hard.txt"))
     expect(printed).toMatch(denied("node_modules/p/hard.txt"))
     expect(printed).not.toContain("hunter2")
@@ -85,7 +98,7 @@ const putMasks = (layer: Make): void => {
   it("whose name is not UTF-8 keep commands from running, and no file is made in their place", async () => {
     const root = makeRoot({ "a.txt": "a\n" })
     writeFileSync(Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff]), Buffer.from(".pem")]), "hunter2\n")
-    await expect(inSandbox(layer, root, "cat *.pem")).rejects.toThrow(/can't be masked: its name is not UTF-8/)
+    await expect(inSandbox(sandbox, root, "cat *.pem")).rejects.toThrow(/can't be masked: its name is not UTF-8/)
     expect(readdirSync(root)).toHaveLength(2)
   })
 
@@ -100,12 +113,12 @@ const putMasks = (layer: Make): void => {
       rmSync(join(root, ".env"))
       yield* run(yield* wrap(command))
     })
-    await Effect.runPromise(running.pipe(Effect.provide(layer().pipe(Layer.provideMerge(services)))))
+    await Effect.runPromise(running.pipe(Effect.provide(sandbox.layer().pipe(Layer.provideMerge(services)))))
     expect(readdirSync(root)).toEqual(["a.txt"])
   })
 }
 
-const putGit = (layer: Make): void => {
+const putGit = (sandbox: Make): void => {
   it("are in no commit, and git commits, resets and switches branches beside them", async () => {
     const root = makeRoot({
       ".env": "TOKEN=hunter2\n",
@@ -123,7 +136,7 @@ const putGit = (layer: Make): void => {
       "git switch -q -c other; echo c >c.txt; git add c.txt; git commit -q -m third",
       "git switch -q main; echo x >a.txt; git reset -q --hard HEAD~1; git switch -q other; cat a.txt c.txt; echo end"
     ]
-    expect(await inSandbox(layer, root, script.join("\n"))).toBe("b\nc\nend\n")
+    expect(await inSandbox(sandbox, root, script.join("\n"))).toBe("b\nc\nend\n")
     expect(git(root, "ls-tree", "-r", "--name-only", "other")).toBe(".gitignore\n.npmrc\na.txt\nc.txt\n")
     expect(git(root, "show", "other:.npmrc")).toBe("tracked\n")
     expect(readFileSync(join(root, "b.key"), "utf8")).toBe("hunter2\n")
@@ -132,7 +145,7 @@ const putGit = (layer: Make): void => {
   it("keep git from adding everything where .gitignore does not name them", async () => {
     const root = makeRoot({ ".env": "TOKEN=hunter2\n", "a.txt": "a\n" })
     git(root, "init", "--quiet")
-    expect(await inSandbox(layer, root, "git add -A; git add a.txt")).toContain(".env: can only add regular files")
+    expect(await inSandbox(sandbox, root, "git add -A; git add a.txt")).toContain(".env: can only add regular files")
     expect(git(root, "ls-files")).toBe("a.txt\n")
   })
 
@@ -142,7 +155,7 @@ const putGit = (layer: Make): void => {
     git(root, "add", ".env")
     git(root, "commit", "--quiet", "--message", "first")
     const script = "git add -A; git -c user.name=t -c user.email=t@example.com commit -q -a -m second"
-    await inSandbox(layer, root, script)
+    await inSandbox(sandbox, root, script)
     expect(git(root, "show", "HEAD:.env")).toBe("TOKEN=hunter2\n")
     expect(git(root, "show", ":.env")).toBe("TOKEN=hunter2\n")
   })
@@ -151,11 +164,11 @@ const putGit = (layer: Make): void => {
 /** Complaint of `cat`, or of busybox, about a file. */
 const denied = (path: string): RegExp => new RegExp(`^cat: (can't open ')?${path}'?: Permission denied$`, "m")
 
-describe.runIf(isLinux).each(namespaces)("secret files in %s (not on this platform)", (_, layer) => {
-  putMasks(layer)
-  putGit(layer)
+describe.runIf(isLinux).each(namespaces)("secret files in %s (not on this platform)", (_, sandbox) => {
+  putMasks(sandbox)
+  putGit(sandbox)
 })
 
 describe.runIf(runsTestImage("docker"))("secret files in docker (needs an engine, see .ci/test-image)", () => {
-  putMasks((options) => containerSandbox({ ...options, engine: "docker", image: testImage }))
+  putMasks({ layer: (options) => containerSandbox({ ...options, engine: "docker", image: testImage }) })
 })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { makeToolError } from "@haft/core"
 
 import { isErrno } from "../errno.ts"
+import { isRunBefore } from "../records/runs.ts"
 import { isLocked } from "./lock-file.ts"
 import { stateHome } from "./state-directory.ts"
 import { readStateMark, type StateMark } from "./state-format.ts"
@@ -64,7 +65,7 @@ export const pruneState = (
 ): PrunedRuns => {
   const open = new Set(openRuns(directory))
   const runs = namesIn(join(directory, "runs")).toSorted()
-  const old = runs.slice(0, -1).filter((run) => !open.has(run) && beganBefore(run, before))
+  const old = runs.slice(0, -1).filter((run) => !open.has(run) && isRunBefore(run, before))
   let bytes = 0
   for (const run of old) {
     const path = join(directory, "runs", run)
@@ -89,7 +90,8 @@ export const removeState = (directory: string): void => {
   }
   if (readStateMark(directory) === undefined) {
     throw makeToolError("invalid_params", `${directory} is not a state directory: it has no format.json`, {
-      suggestion: "Name the workspace with --workspace, or its state directory with --state."
+      suggestion: "Name the workspace by `root`, or its state directory by `state`.",
+      details: { settings: ["root", "state"] }
     })
   }
   rmSync(directory, { recursive: true, force: true })
@@ -106,10 +108,6 @@ const markIfReadable = (directory: string): StateMark | undefined => {
 
 const openRuns = (directory: string): ReadonlyArray<string> =>
   namesIn(join(directory, "open-runs")).filter((run) => isLocked(join(directory, "open-runs", run)))
-
-// Names begin with the time in UTC as 20261117T224057635; a run with a name of another kind stays.
-const beganBefore = (run: string, before: Date): boolean =>
-  /^\d{8}T\d{9}-/.test(run) && run < before.toISOString().replaceAll(/[-:.Z]/g, "")
 
 const namesIn = (directory: string): ReadonlyArray<string> => {
   try {

@@ -1,3 +1,4 @@
+import { readingArtifacts, readsOf } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -15,7 +16,7 @@ export const haftSearchText = haft.tool({
     "Find lines by regular expression or text, with the exact number of matches. Skips ignored and binary files.",
   input: z.strictObject({
     query: z.string().min(1).max(10_000).describe("Regular expression"),
-    path: z.string().default(".").describe("Directory or file"),
+    path: z.string().default(".").describe("Directory, file or artifact:…"),
     include: z
       .array(z.string().min(1).max(1000))
       .max(100)
@@ -49,24 +50,26 @@ export const haftSearchText = haft.tool({
   ],
   risk: "read_only",
   timeout: "60 seconds",
-  touches: ({ path }) => ({ reads: [path] }),
+  touches: ({ path }) => ({ reads: readsOf(path) }),
   execute: (input) =>
-    searchText({
-      query: input.query,
-      isRegex: !input.literal,
-      caseSensitive: input.case_sensitive,
-      path: input.path,
-      include: input.include,
-      includeIgnored: input.include_ignored,
-      maxResults: input.max_results,
-      contextLines: input.context_lines,
-      countAll: true,
-      timeLimitMs,
-      explainNothing: true
-    }).pipe(
+    readingArtifacts(input.path, (path) =>
+      searchText({
+        query: input.query,
+        isRegex: !input.literal,
+        caseSensitive: input.case_sensitive,
+        path,
+        include: input.include,
+        includeIgnored: input.include_ignored,
+        maxResults: input.max_results,
+        contextLines: input.context_lines,
+        countAll: true,
+        timeLimitMs,
+        explainNothing: true
+      })
+    ).pipe(
       Effect.map((found) => ({
         matches: found.matches.map(({ path, line, content, before, after }) => ({
-          path,
+          path: readsOf(input.path).length === 0 ? input.path : path,
           line,
           content,
           ...(input.context_lines > 0 && { context_before: [...before], context_after: [...after] })

@@ -31,7 +31,9 @@ export const log: Subcommand = {
       print(given.has("json") ? JSON.stringify(event) : haft.printEvent(event))
     const [verb = "show"] = given.positionals
     if (!["show", "runs", "verify"].includes(verb)) {
-      throw new UsageError(`haft log can show, runs, verify, not '${verb}'. One run is: haft log --run RUN`)
+      throw new UsageError(
+        `unknown subcommand '${verb}'; expected show, runs or verify. One run is: haft log --run RUN`
+      )
     }
     if (verb === "runs") {
       const runs = await haft.runsOf(config)
@@ -60,7 +62,7 @@ export const log: Subcommand = {
     }
     const wanted = (await haft.readRun(config, run === undefined ? {} : { run })).filter(isWanted)
     for (const event of wanted) show(event)
-    if (wanted.length === 0) note("haft: nothing in this run is like that. See the others with: haft log runs")
+    if (wanted.length === 0) note("haft: no event of this run matches. Other runs: haft log runs")
     return 0
   }
 }

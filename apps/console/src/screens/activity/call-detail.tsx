@@ -106,8 +106,8 @@ const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => 
           <Json value={call.reply} />
         </Section>
       )}
-      {artifactsIn(call.reply).map((path) => (
-        <ArtifactText key={path} api={api} run={call.run} path={path} />
+      {artifactsIn(call.reply).map(({ run = call.run, path }) => (
+        <ArtifactText key={path} api={api} run={run} path={path} />
       ))}
     </>
   )
@@ -215,10 +215,20 @@ const outcomeText = (reply: unknown): string => {
   return error === undefined ? `Reverted: ${result?.paths?.join(", ") ?? "done"}` : (error.message ?? "It failed.")
 }
 
-const artifactName = /^(?:logs|diffs|output|terminals|contents)\/[\w./-]+$/
+/** An artifact that a reply names: by its address, or by its path within the run of the call. */
+interface NamedArtifact {
+  readonly run?: string
+  readonly path: string
+}
 
-/** The paths of artifacts anywhere in a reply. */
-const artifactsIn = (reply: unknown): ReadonlyArray<string> => {
-  if (typeof reply === "string") return artifactName.test(reply) ? [reply] : []
+const artifactName =
+  /^(?:artifact:(?<run>[\w-]+)\/)?(?<path>(?:logs|diffs|replies|processes|terminals|contents)\/[\w./-]+)$/
+
+/** Artifacts that are named anywhere in a reply. */
+const artifactsIn = (reply: unknown): ReadonlyArray<NamedArtifact> => {
+  if (typeof reply === "string") {
+    const { run, path } = artifactName.exec(reply)?.groups ?? {}
+    return path === undefined ? [] : [{ path, ...(run !== undefined && { run }) }]
+  }
   return typeof reply === "object" && reply !== null ? Object.values(reply).flatMap(artifactsIn) : []
 }

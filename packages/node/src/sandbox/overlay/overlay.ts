@@ -27,8 +27,9 @@ import { openSharedRoot, rootIdentity } from "../../workspace/paths/open-roots.t
 import { type ControlChange, controlChanges } from "./control-changes.ts"
 import { ignoredPaths } from "./ignored-paths.ts"
 import { planUpper } from "./plan-upper.ts"
-import { dropLeftBehind, makeScratch, type OverlayScratch, removeTree, scratchBase } from "./scratch.ts"
-import { readUpper, type Upper } from "./upper.ts"
+import { dropLeftBehind, makeScratch, type OverlayScratch, scratchBase } from "./scratch.ts"
+import { readUpper, type UpperRequest, type UpperScanner } from "./upper-scanner.ts"
+import type { Upper } from "./upper.ts"
 
 export interface OverlaySettings {
   readonly workspace: WorkspaceService
@@ -43,38 +44,54 @@ export const overlayIdentity = "haft:overlay-identity"
 export const mountWords = (
   root: string,
   { upper, work }: Pick<OverlayScratch, "upper" | "work">,
-  options = ""
+  options: string
 ): ReadonlyArray<string> => {
   const perl = [requiredProgram("perl"), "-e", overlayMount, "--"]
   return [...perl, process.arch, root, rootIdentity(root) ?? "", upper, work, options]
 }
+
+/**
+ * The kernel writes nothing of a command's overlay to disk by itself, neither when it copies a file nor at the end: after a
+ * crash the overlay is dropped, and a commit sees to its files.
+ */
+const mountOptions = ",volatile"
 
 /** An overlay on this machine: directories that a command's sandbox mounts over the workspace. */
 export class NodeOverlay implements Overlay {
   readonly #settings: OverlaySettings
   readonly #scratch: OverlayScratch
   readonly #committed: ReadonlySet<string>
+  readonly #read: UpperScanner["read"]
 
-  constructor(settings: OverlaySettings, scratch: OverlayScratch, committed: ReadonlySet<string>) {
+  constructor(
+    settings: OverlaySettings,
+    scratch: OverlayScratch,
+    { committed = nothing, read = readUpper }: NodeOverlayOptions = {}
+  ) {
     this.#settings = settings
     this.#scratch = scratch
     this.#committed = committed
+    this.#read = read
   }
 
   /** Prefix that starts a program with the overlay in the place of the workspace. */
   get words(): ReadonlyArray<string> {
-    return mountWords(this.#settings.workspace.root, this.#scratch)
+    return mountWords(this.#settings.workspace.root, this.#scratch, mountOptions)
   }
 
   /** Contents of the overlay's upper directory, as the kernel left them. */
   get listing(): Effect.Effect<Upper, ToolError<"sandbox_error">> {
-    return readUpper(this.#scratch.upper, "keep")
+    return this.#read(this.#request("keep"))
+  }
+
+  #request(attributes: UpperRequest["attributes"]): UpperRequest {
+    return { upper: this.#scratch.upper, lower: this.#settings.workspace.root, attributes }
   }
 
   readonly effects: Effect.Effect<CommandEffects, ToolError<"sandbox_error">> = Effect.suspend(() => {
     // A command that changed nothing costs no look at it.
     if (readdirSync(this.#scratch.upper).length === 0) return Effect.succeed(noEffects)
-    return Effect.flatMap(readUpper(this.#scratch.upper, "strip"), (upper) => this.effectsOf(upper))
+    return Effect.flatMap(this.#read(this.#request("strip")), (upper) => this.effectsOf(upper))
   })
 
   /** Changes of the workspace in an overlay, by a listing of it. */
@@ -88,18 +105,20 @@ export class NodeOverlay implements Overlay {
           (changes) => this.#effectsOf(upper, changes)
         )
 
-  #effectsOf({ entries, leftOut }: Upper, changes: ReadonlyArray<ControlChange>): CommandEffects {
+  #effectsOf({ entries, leftOut, linked }: Upper, changes: ReadonlyArray<ControlChange>): CommandEffects {
     const { upper: directory, since } = this.#scratch
     const toPlan = { directory, entries, since, committed: this.#committed, fingerprints: new Map<string, string>() }
+    const isIgnored = ignoredPaths(this.#settings.workspace.root, directory)
+    const split = linked.filter((path) => !isIgnored(path))
     return {
-      leftOut,
+      leftOut: [...leftOut, ...split.map((path) => ({ path, reason: "its other names keep the old content" }))],
       controlFiles: changes.map(({ path, reason, isRecordedOnly }) => ({ path, reason, isRecordedOnly })),
       plan: (plan: ChangePlan, except: ReadonlySet<string> = nothing): Effect.Effect<void, PlanError> =>
         plan instanceof NodePlan
           ? planUpper(plan, toPlan, except)
           : Effect.die(new Error("an overlay is committed to the workspace that it was opened on")),
       quarantine: (paths) => this.#quarantine(changes.filter(({ path }) => paths.has(path))),
-      isIgnored: ignoredPaths(this.#settings.workspace.root, directory)
+      isIgnored
     }
   }
 
@@ -136,6 +155,13 @@ export class NodeOverlay implements Overlay {
   }
 }
 
+export interface NodeOverlayOptions {
+  /** Paths that commits of this host have changed since the overlay was opened. */
+  readonly committed?: ReadonlySet<string>
+  /** Lists the upper directory; a process of its own does that by default. */
+  readonly read?: UpperScanner["read"]
+}
+
 const nothing: ReadonlySet<string> = new Set()
 
 const noEffects: CommandEffects = {
@@ -148,7 +174,9 @@ const noEffects: CommandEffects = {
 
 /** Opens overlays of a workspace, each for as long as its scope. The first one drops those of hosts that died. */
 export const overlaysOf = (
-  settings: OverlaySettings
+  settings: OverlaySettings,
+  { prepare, read }: UpperScanner,
+  remove: (scratch: OverlayScratch) => void
 ): Effect.Effect<NodeOverlay, ToolError<"sandbox_error">, Scope.Scope> => {
   let base: string | undefined
   const prepared = Effect.suspend((): Effect.Effect<string, ToolError<"sandbox_error">> => {
@@ -171,11 +199,11 @@ export const overlaysOf = (
         ({ scratch, stop }) =>
           Effect.sync(() => {
             stop()
-            removeTree(scratch.directory)
+            remove(scratch)
           })
       ),
-      ({ scratch, committed }) => new NodeOverlay(settings, scratch, committed)
-    )
+      ({ scratch, committed }) => new NodeOverlay(settings, scratch, { committed, read })
+    ).pipe(Effect.tap(prepare))
   )
 }
 

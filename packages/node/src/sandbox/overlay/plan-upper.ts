@@ -136,7 +136,7 @@ const planFile = (
   entry: UpperEntry,
   node: Node | undefined
 ): Effect.Effect<void, PlanError> | undefined => {
-  const { path, mode, links } = entry
+  const { path, mode, links, hasNewAttributes } = entry
   const scratch = join(upper.directory, path)
   const stats = lstatSync(scratch)
   const known = upper.fingerprints.get(path)
@@ -152,7 +152,7 @@ const planFile = (
     scratch: { path: scratch, identity: identityOf(stats), size, modified: mtimeMs },
     size,
     mode: mode & 0o777,
-    evenIfSame: links > 1 || node?.origin?.modified !== mtimeMs,
+    evenIfSame: links > 1 || hasNewAttributes || node?.origin?.modified !== mtimeMs,
     ...(known !== undefined && { fingerprint: known })
   })
   const planned = plan.view.find(path.split("/"))

@@ -7,10 +7,15 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync
 } from "node:fs"
+import { rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
+
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 
 import { ignoring, isErrno } from "../../errno.ts"
 import { leftBehind, ownName } from "../../process/owner-tagged-name.ts"
@@ -28,6 +33,9 @@ export interface OverlayScratch {
 }
 
 const kind = "overlay"
+
+/** An overlay that is over: its changes are committed, or were not wanted. */
+const kindOver = "ended"
 
 /**
  * Where the overlays or branches of a workspace have their directories: outside the workspace, and on its file system
@@ -70,17 +78,33 @@ export const makeUpper = (root: string, { upper, work }: Pick<OverlayScratch, "u
   chmodSync(upper, mode & 0o7777)
 }
 
-/** Removes the directories of overlays whose host died, and returns how many there were. */
+/** Removes the directories of overlays whose host died, and returns how many of them were not over. */
 export const dropLeftBehind = (base: string): number => {
-  let count = 0
-  ignoring(() => {
-    for (const name of leftBehind(base, kind)) {
-      removeTree(join(base, name))
-      count++
-    }
-  }, "ENOENT")
-  return count
+  const found = (of: string): ReadonlyArray<string> => {
+    const names: Array<string> = []
+    ignoring(() => names.push(...leftBehind(base, of)), "ENOENT")
+    return names
+  }
+  const dropped = found(kind)
+  for (const name of [...dropped, ...found(kindOver)]) removeTree(join(base, name))
+  return dropped.length
 }
+
+/** Removes directories of overlays while the host goes on; what is not done yet is waited for when the scope ends. */
+export const scratchRemover: Effect.Effect<(scratch: OverlayScratch) => void, never, Scope.Scope> = Effect.gen(
+  function* () {
+    const pending = new Set<Promise<void>>()
+    yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(pending)))
+    return ({ directory }) => {
+      const over = join(dirname(directory), ownName(kindOver))
+      renameSync(directory, over)
+      const removal = rm(over, { recursive: true, force: true })
+        .catch(() => removeTree(over))
+        .finally(() => pending.delete(removal))
+      pending.add(removal)
+    }
+  }
+)
 
 /** Removes a tree of this user's own, whatever the permissions in it say. */
 export const removeTree = (path: string): void => {

@@ -1,10 +1,6 @@
 import { isUtf8 } from "node:buffer"
 
-import { type LeftOutPath, makeToolError, type ToolError } from "@haft/core"
-import * as Effect from "effect/Effect"
-
-import { overlayScan } from "../../embedded-scripts.ts"
-import { requiredProgram } from "../../process/system-programs.ts"
+import type { LeftOutPath } from "@haft/core"
 
 /** One entry of an overlay's upper directory. */
 export interface UpperEntry {
@@ -17,41 +13,23 @@ export interface UpperEntry {
   readonly links: number
   /** A directory that hides what the workspace has below it. */
   readonly isOpaque: boolean
+  /** Its extended attributes are others than those of the workspace's entry. */
+  readonly hasNewAttributes: boolean
 }
 
 /** Entries of an overlay's upper directory, each directory before its content. */
 export interface Upper {
   readonly entries: ReadonlyArray<UpperEntry>
   readonly leftOut: ReadonlyArray<LeftOutPath>
+  /** Files of which the workspace has other names. Those keep the old content. */
+  readonly linked: ReadonlyArray<string>
 }
 
-/** More is not listed: a command that makes so many files is refused. */
-const mostBytes = 512 * 1024 * 1024
-
-/** Lists an upper directory. `strip` removes the overlay's own extended attributes from files on the way. */
-export const readUpper = (
-  upper: string,
-  attributes: "strip" | "keep"
-): Effect.Effect<Upper, ToolError<"sandbox_error">> => Effect.map(list(upper, attributes), parseListing)
-
-const list = (upper: string, attributes: "strip" | "keep"): Effect.Effect<Buffer, ToolError<"sandbox_error">> =>
-  Effect.callback((resume) => {
-    const args = ["-e", overlayScan, "--", process.arch, attributes, upper]
-    const options = { encoding: "buffer", maxBuffer: mostBytes, env: {} } as const
-    const { execFile } = process.getBuiltinModule("node:child_process")
-    const child = execFile(requiredProgram("perl"), args, options, (error, stdout) =>
-      resume(error === null ? Effect.succeed(stdout) : Effect.fail(notRead(error)))
-    )
-    return Effect.sync(() => child.kill("SIGKILL"))
-  })
-
-const notRead = (cause: Error): ToolError<"sandbox_error"> =>
-  makeToolError("sandbox_error", `what the command changed could not be read: ${cause.message}; nothing was changed`)
-
-/** See overlay-scan.pl. */
-const parseListing = (listing: Buffer): Upper => {
+/** Reads an answer of overlay-scan.pl. */
+export const parseListing = (listing: Buffer): Upper => {
   const entries: Array<UpperEntry> = []
   const leftOut: Array<LeftOutPath> = []
+  const linked: Array<string> = []
   for (let from = 0; from < listing.length;) {
     const end = listing.indexOf(0, from)
     const record = listing.subarray(from, end)
@@ -63,7 +41,8 @@ const parseListing = (listing: Buffer): Upper => {
       words.push(record.toString("latin1", at, space))
       at = space + 1
     }
-    const [kind = "", mode = "0", links = "1", opaque, attributes] = words
+    const [kind = "", mode = "0", links = "1", opaque, remarks = ""] = words
+    const hasNewAttributes = remarks.includes("attributes")
     const bytes = record.subarray(at)
     const path = isUtf8(bytes) ? bytes.toString("utf8") : undefined
     const leaveOut = (reason: string): void => void leftOut.push({ path: path ?? escaped(bytes), reason })
@@ -74,17 +53,22 @@ const parseListing = (listing: Buffer): Upper => {
     } else if (kind === "special") leaveOut("it is a pipe, a socket or a device")
     else if (kind === "unreadable") leaveOut("it could not be read")
     else {
-      if (kind === "directory" && attributes === "attributes") leaveOut("its extended attributes, not the directory")
+      if (kind === "directory" && hasNewAttributes) leaveOut("its extended attributes, not the directory")
+      if (kind === "file" && (Number.parseInt(mode, 8) & 0o6000) !== 0) {
+        leaveOut("its set-user-ID and set-group-ID bits, not the file")
+      }
+      if (remarks.includes("linked")) linked.push(path)
       entries.push({
         kind: kind as UpperEntry["kind"],
         path,
         mode: Number.parseInt(mode, 8),
         links: Number(links),
-        isOpaque: opaque === "opaque"
+        isOpaque: opaque === "opaque",
+        hasNewAttributes
       })
     }
   }
-  return { entries, leftOut }
+  return { entries, leftOut, linked }
 }
 
 const escaped = (name: Buffer): string =>

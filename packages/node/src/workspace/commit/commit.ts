@@ -356,14 +356,17 @@ function* perform(
   id: string,
   { steps, staged, rubbish }: JournalledCommit
 ): Work {
-  const { journal, durable, onStep } = settings
+  const { root, journal, durable, onStep } = settings
   const begun: Array<CommitStep> = []
+  root.reads.hold()
   try {
     yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
     giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
     throw error
+  } finally {
+    root.reads.release()
   }
   try {
     for (const path of rubbish) {
