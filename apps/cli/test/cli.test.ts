@@ -247,7 +247,7 @@ describe("haft call", () => {
     expect(code).toBe(0)
     expect(stdout).toContain("Usage: haft call file.patch path=… patches=… [options]\n")
     expect(stdout).toMatch(
-      /\n {2}patches +list of object, needed {2}Applied in order.*\n {4}find +string, needed +Exact/
+      /\n {2}patches +list of object, required {2}Applied in order.*\n {4}find +string, required +Exact/
     )
     const { stdout: more } = await haft(inWorkspace("call", "read_file", "--help"))
     expect(more).toContain("haft call read_file path=… [KEY=VALUE …] [options]\n")
