@@ -13,14 +13,9 @@ describe("line anchors", () => {
         const before = `${lines.join("\n")}\n`
         const at = Math.floor(lines.length / 2)
         const anchor = anchorsOf(before)[at] ?? ""
-        const same = new AnchorIndex(before).find(anchor, true)
-        expect(same).toMatchObject({ index: at })
-        const after = [...added, ...lines].join("\n")
-        const found = new AnchorIndex(after).find(anchor, false)
-        if (at > 0 && at < lines.length - 1 && typeof found === "object") {
-          expect(after.slice(found.start, found.end).replace(/\n$/, "")).toBe(lines[at])
-          expect(found.index).toBe(at + added.length)
-        }
+        expect(new AnchorIndex(before).find(anchor, true)).toMatchObject({ index: at })
+        const found = new AnchorIndex(`${[...added, ...lines].join("\n")}\n`).find(anchor, false)
+        expect(["ambiguous", at + added.length]).toContain(typeof found === "string" ? found : found.index)
       })
     )
   })
