@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByText("writes log.txt").waitFor()
       await page.getByLabel("exactly these arguments").check()
       await page.getByText("exactly with").waitFor()
-      await page.getByLabel("For how long").selectOption("In this workspace")
+      await page.getByLabel("Scope").selectOption("In this workspace")
       await page.getByLabel("exactly these arguments").press("Enter")
       expect(await reply).toMatchObject({ ok: true })
       expect(await console.call("write_file", params)).toMatchObject({ ok: true })

@@ -122,7 +122,7 @@ const WholeRequest = (props: ApprovalDetailProps) => {
           </>
         )}
         {mode === "allow" && (
-          <AllowPanel request={request} isBusy={isBusy} onAnswer={onAnswer} onCancel={() => onMode("look")} />
+          <AllowPanel api={api} request={request} isBusy={isBusy} onAnswer={onAnswer} onCancel={() => onMode("look")} />
         )}
         {mode === "feedback" && <FeedbackPanel {...props} />}
       </div>
