@@ -242,11 +242,11 @@ async function pluginOf(style: "promise" | "effect"): Promise<void> {
   if (!reply.includes("3")) problems.push(`${name} answers ${reply}`)
 }
 
-/** A new project with some packages installed. */
+/** A new project with some packages installed, as `npm init` leaves it: a `.ts` file in it is CommonJS. */
 async function project(name: string, manager: Manager, packages: ReadonlyArray<string>): Promise<string> {
   const directory = join(base, name)
   mkdirSync(directory)
-  writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "module" }))
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ name, private: true, type: "commonjs" }))
   useRegistry(directory)
   const wanted = packages.length === 0 ? [] : [...packages, ...compilers, "@types/node@^24.0.0"]
   if (manager === "npm" && wanted.length > 0) await run("npm", ["install", ...quietly, ...wanted], directory)
@@ -261,7 +261,7 @@ async function project(name: string, manager: Manager, packages: ReadonlyArray<s
 
 /** Checks the types of a program in a project, and runs it. */
 async function useIn(directory: string, program: string): Promise<void> {
-  writeFileSync(join(directory, "main.ts"), program)
+  writeFileSync(join(directory, "main.mts"), program)
   const compilerOptions = {
     module: "nodenext",
     target: "es2024",
@@ -269,11 +269,11 @@ async function useIn(directory: string, program: string): Promise<void> {
     strict: true,
     noEmit: true
   }
-  writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }))
+  writeFileSync(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.mts"] }))
   for (const name of compilers.map((compiler) => compiler.split("@")[0] ?? compiler)) {
     await run(process.execPath, [join(directory, "node_modules", name, "bin/tsc"), "-p", "."], directory)
   }
-  await run(process.execPath, ["main.ts"], directory)
+  await run(process.execPath, ["main.mts"], directory)
 }
 
 /** The versions of a package that npm or pnpm have installed, anywhere below `modules`. */

@@ -51,3 +51,9 @@ test("an exported type name is declared once, so that it means one thing", () =>
     [...places.values()].filter((found) => found.length > 1).flatMap((found) => found.map(({ place }) => place))
   ).toEqual([])
 })
+
+test("packages name settings in their messages, and leave the options of the command line to the command", () => {
+  const options = /["'`][^"'`\n]*--(?:workspace|state|approve|config|dialect|profile|sandbox|mode)\b(?!\w|-)/g
+  const places = placesOf(["packages/*/src/**/*.ts"], options).filter((place) => !place.includes(".test.ts:"))
+  expect(places).toEqual([])
+})

@@ -47,6 +47,7 @@ const moments: Readonly<Record<string, string>> = {
   approval_decided:
     "A person has answered or nobody has, or a rule or the policy said no. What these two allow has no event of its own: `approval` of the call's end tells it.",
   sandbox_chosen: "A command is about to run, and this holds it back.",
+  artifact_read: "A client has read an artifact as a resource, not through a tool; or was refused.",
   branch_changed:
     "A branch was created, dropped, or opened and closed for a program. A merge is a call of `merge_branch`.",
   command_effects:
@@ -105,7 +106,10 @@ const fields: Readonly<Record<string, string>> = {
   paths: "the first of them, each with its `kind`",
   branch: "name of the branch",
   action: "`created`, `dropped`, `opened` or `closed`",
-  diff_path: "where the diff is kept, below the run",
+  undoable: "false where undo can't take the changes back, because what they replaced is too large to keep",
+  diff_path: "address of the artifact with the diff",
+  address: "address of the artifact",
+  bytes: "bytes that were read",
   left_out: "what could not be committed, each with the `reason`: pipes, sockets, names that are not UTF-8",
   changed_files: "the files that were changed",
   patch_size_bytes: "the size of the patch",
@@ -222,6 +226,13 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
       { ...common, type: "connection_closed", ...host, ...traffic },
       { ...common, type: "connection_refused", ...host, reason: "network.deny *.example forbids it", repeated: 3 }
     ]
+    const read = {
+      type: "artifact_read",
+      at: held?.["at"],
+      address: "artifact:20260101T000000000-1f2e/logs/tool_step_0001_stdout.txt",
+      status: "success",
+      bytes: 1024
+    }
     const branch = { type: "branch_changed", at: held?.["at"], branch: "fix-1", action: "created" }
     const changed = { ...common, type: "control_files_changed", files: [moved] }
     const effects = {
@@ -232,11 +243,13 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
       modified: 0,
       deleted: 0,
       paths: [{ path: "built.txt", kind: "created" }],
-      diff_path: "diffs/step_0002.patch"
+      diff_path: "artifact:20260101T000000000-1f2e/diffs/step_0002.patch"
     }
     const pipe = { path: "pipe", reason: "it is a pipe, a socket or a device" }
     const refused = { ...effects, outcome: "refused", paths: [], left_out: [pipe], error: "approval_denied" }
-    return [...first.map(confinedHere), ...switched, effects, refused, branch, changed, ...connections, ...second]
+    const forGood = { ...effects, undoable: false }
+    const overlays = [effects, refused, forGood]
+    return [...first.map(confinedHere), ...switched, ...overlays, read, branch, changed, ...connections, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { startPostgres, type TestPostgres } from "@haft/cluster/testing"
+import { type FaultyProxy, freePort, startFaultyProxy, startPostgres, type TestPostgres } from "@haft/cluster/testing"
 
 import type { MemberSetting } from "./member-tokens.ts"
 
@@ -23,8 +22,8 @@ export interface TestMember {
   readonly rssMegabytes: () => number
   /** Processor time of its process so far. */
   readonly cpuSeconds: () => number
-  /** Cuts the member off the database, and joins them again. */
-  readonly cut: (isCut: boolean) => void
+  /** The network between the member and the database. */
+  readonly toDatabase: FaultyProxy
 }
 
 export interface TestCluster {
@@ -77,9 +76,9 @@ const makeMember = async (
   postgres: TestPostgres,
   setting: Omit<MemberSetting, "database" | "address">
 ): Promise<TestMember> => {
-  const { port: databasePort, cut } = await cuttableProxy(Number(new URL(postgres.url).port))
+  const toDatabase = await startFaultyProxy(Number(new URL(postgres.url).port))
   const address = `127.0.0.1:${await freePort()}`
-  const database = postgres.url.replace(/:\d+\//, `:${databasePort}/`)
+  const database = postgres.url.replace(/:\d+\//, `:${toDatabase.port}/`)
   let child: ChildProcess | undefined
   let url = ""
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -109,51 +108,9 @@ const makeMember = async (
       const fields = statOf(child, "stat").split(") ")[1]?.split(" ") ?? []
       return (Number(fields[11]) + Number(fields[12])) / 100
     },
-    cut
+    toDatabase
   }
 }
 
 const statOf = (child: ChildProcess | undefined, file: string): string =>
   readFileSync(`/proc/${child?.pid}/${file}`, "utf8")
-
-/** A TCP proxy that can be cut: connections end, and new ones are refused. */
-const cuttableProxy = async (target: number) => {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((near) => {
-    if (isCut) return near.destroy()
-    const far = connect(target, "127.0.0.1")
-    for (const [one, other] of [
-      [near, far],
-      [far, near]
-    ] as const) {
-      sockets.add(one)
-      one.on("error", () => other.destroy())
-      one.on("close", () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-      one.pipe(other)
-    }
-    return undefined
-  })
-  server.listen(0, "127.0.0.1").unref()
-  await once(server, "listening")
-  const address = server.address()
-  return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    cut: (next: boolean) => {
-      isCut = next
-      if (next) for (const socket of sockets) socket.destroy()
-    }
-  }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : 0
-}

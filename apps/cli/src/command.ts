@@ -94,6 +94,16 @@ export const optionsOf = ({ options = {} }: Subcommand): Readonly<Record<string,
   ...commonOptions
 })
 
+/** Options of the command line for settings that the library names in its messages. */
+export const optionsForSettings = (settings: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  settings.flatMap((setting) => optionForSetting[setting] ?? [])
+
+const optionForSetting: Readonly<Record<string, string>> = {
+  root: "--workspace DIR",
+  state: "--state DIR",
+  file: "--config FILE"
+}
+
 /** Reads what follows the command's name. */
 export const read = (command: Subcommand, args: ReadonlyArray<string>, version: string): Given => {
   const options = optionsOf(command)

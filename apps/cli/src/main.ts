@@ -4,6 +4,7 @@ import {
   guess,
   nameFirst,
   type Option,
+  optionsForSettings,
   optionsOf,
   read,
   UsageError
@@ -106,13 +107,10 @@ export const explain = (cause: unknown): number => {
   return 2
 }
 
-// The engine names settings; here they are options.
 const optionsFor = (error: Error): ReadonlyArray<string> => {
   const { details } = error as { details?: { settings?: ReadonlyArray<string> } }
-  return details?.settings?.flatMap((setting) => optionOf[setting] ?? []) ?? []
+  return optionsForSettings(details?.settings)
 }
-
-const optionOf: Readonly<Record<string, string>> = { root: "--workspace DIR", state: "--state DIR" }
 
 const isDebugged = (): boolean => (process.env["HAFT_DEBUG"] ?? "") !== ""
 

@@ -3,8 +3,10 @@ import type {
   AgentState,
   ApprovalAnswer,
   ApprovalMode,
+  ClusterStatus,
   FoundCall,
   JournalEvent,
+  Me,
   OpenRequest,
   OpenTerminal,
   Preview,
@@ -117,6 +119,17 @@ export const loadOverview = async (): Promise<ReadonlyArray<WorkspaceOverview>> 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>
   (await getJson<{ workspaces: ReadonlyArray<WorkspaceName> }>("/v1/workspaces")).workspaces
 
+export const loadMe = (): Promise<Me> => getJson("/v1/me")
+
+export const loadCluster = (): Promise<ClusterStatus> => getJson("/v1/cluster")
+
+/** Asks the owner of a workspace to hand it over to the member at an address. */
+export const moveWorkspace = (workspace: string, to: string): Promise<void> =>
+  sendJson("POST", "/v1/cluster/moves", { workspace, to })
+
+/** Asks a member to hand over all its workspaces, and to take no new ones. */
+export const drainMember = (address: string): Promise<void> => sendJson("POST", "/v1/cluster/drains", { address })
+
 /** Ways to sign in besides one-time links. */
 export const signInMethods = (): Promise<{ readonly oidc: boolean }> => sendJson("GET", "/v1/sign-in")
 
@@ -199,7 +212,8 @@ const sendJson = <A>(method: string, address: string, body?: unknown): Promise<A
 const readJson = async <A>(sent: Promise<Response>): Promise<A> => {
   const response = await sent
   if (!response.ok) throw await failure(response)
-  return (await response.json()) as A
+  const text = await response.text()
+  return (text === "" ? undefined : JSON.parse(text)) as A
 }
 
 const failure = async (response: Response): Promise<ApiError> => {

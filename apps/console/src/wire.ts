@@ -139,6 +139,35 @@ export interface WorkspaceOverview {
   readonly problems: ReadonlyArray<string>
 }
 
+/** Who is signed in, and at which kind of server. */
+export interface Me extends Party {
+  /** Present where the server is a member of a cluster. */
+  readonly cluster?: true
+}
+
+/** Members and workspaces of a cluster, as its database has them. */
+export interface ClusterStatus {
+  readonly members: ReadonlyArray<{
+    readonly id: string
+    readonly address: string
+    readonly url: string
+    readonly version: string
+    readonly state: MemberState
+    readonly workspaces: number
+    /** Bytes of audit logs that are not in the database yet. */
+    readonly lag: number
+  }>
+  readonly workspaces: ReadonlyArray<{
+    readonly name: string
+    readonly epoch: string
+    readonly commits: string
+    readonly owner?: string
+    readonly notCarried: ReadonlyArray<string>
+  }>
+}
+
+export type MemberState = "active" | "draining" | "unreachable" | "left"
+
 /** An agent that has called since the server started. */
 export interface AgentState {
   readonly name: string

@@ -9,11 +9,15 @@ const eras = { "2025-11-25": { mode: "legacy" }, "2026-07-28": { mode: { pin: "2
 const connect = async (
   { server }: Running,
   era: keyof typeof eras,
-  { path = "/mcp", capabilities = {} }: { path?: string } & Pick<ClientOptions, "capabilities"> = {}
+  {
+    path = "/mcp",
+    capabilities = {},
+    as = "agent"
+  }: { path?: string; as?: keyof typeof tokens } & Pick<ClientOptions, "capabilities"> = {}
 ) => {
   const client = new Client({ name: "test", version: "0" }, { capabilities, versionNegotiation: eras[era] })
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}${path}`), {
-    requestInit: { headers: { authorization: `Bearer ${tokens.agent}` } }
+    requestInit: { headers: { authorization: `Bearer ${tokens[as]}` } }
   })
   await client.connect(transport)
   onTestFinished(() => client.close())
@@ -74,6 +78,49 @@ describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP",
       await expect.poll(() => isAlive(pid)).toBe(false)
     }
   )
+
+  it("offers artifacts as resources to the caller who made them, whole and in parts", async () => {
+    const running = await startServer({ ...freely, replyBytes: 300_000 })
+    const client = await connect(running, era)
+    expect((await client.listResources()).resources).toEqual([])
+    const { content } = await client.callTool({ name: "run_command", arguments: { command: "seq 1 30000" } })
+    const link = content.find((block) => block.type === "resource_link")
+    const uri = link?.uri ?? ""
+    expect(uri).toMatch(/^artifact:[\w-]+\/logs\/tool_step_0001_stdout\.txt$/)
+    const { resources } = await client.listResources()
+    expect(resources.find((resource) => resource.uri === uri)).toMatchObject({
+      name: "logs/tool_step_0001_stdout.txt",
+      mimeType: "text/plain",
+      size: 168_894
+    })
+    const { contents } = await client.readResource({ uri })
+    expect(contents).toMatchObject([
+      { uri, mimeType: "text/plain", text: expect.stringMatching(/^1\n2\n[^]*\n30000\n$/) }
+    ])
+    const part = `${uri}?start=2&length=4`
+    expect((await client.readResource({ uri: part })).contents).toEqual([
+      { uri: part, mimeType: "text/plain", text: "2\n3\n" }
+    ])
+    expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
+      { uriTemplate: "artifact:{run}/{+path}{?start,length}" }
+    ])
+    await client.callTool({ name: "run_command", arguments: { command: "seq 1 100000" } })
+    await expect(client.readResource({ uri: uri.replace("0001", "0002") })).rejects.toThrow(/at most 300000 are read/)
+    for (const bad of [`${uri}x`, `${uri}?start=-1`, `${uri}?lines=3`, "artifact:../../x", "file:///etc/passwd"]) {
+      await expect(client.readResource({ uri: bad })).rejects.toThrow(/no artifact|Invalid range/)
+    }
+    const other = await connect(running, era, { as: "approver" })
+    expect((await other.listResources()).resources).toEqual([])
+    await expect(other.readResource({ uri })).rejects.toThrow(/no artifact/)
+    const record = (await (
+      await running.send(`${running.base}/runs/${/:([^/]+)/.exec(uri)?.[1]}/events`, "approver")
+    ).json()) as {
+      events: ReadonlyArray<{ type: string; status?: string; caller?: { role: string } }>
+    }
+    const reads = record.events.filter(({ type }) => type === "artifact_read")
+    expect(reads[0]).toMatchObject({ address: uri, status: "success", bytes: 168_894, caller: { role: "agent" } })
+    expect(reads.at(-1)).toMatchObject({ status: "error", error: "file_not_found", caller: { role: "approver" } })
+  })
 
   it("asks a person at the gate when the client can't ask", async () => {
     const running = await startServer()

@@ -1,4 +1,4 @@
-import { defineDialect, definePlugin, defineTool, denyAll, type ErrorCode, errorCodes } from "@haft/core"
+import { defineDialect, definePlugin, defineTool, denyAll } from "@haft/core"
 import { Host, memoryWorkspace, use } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +12,6 @@ const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: () => false,
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => output,
   failure: ({ errorName }) => ({ error: errorName }),
   envelope: (output) => output

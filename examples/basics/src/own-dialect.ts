@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { defineDialect, type ErrorCode, errorCodes } from "@haft/core"
+import { defineDialect } from "@haft/core"
 import { execServices, runCommand, shellWords } from "@haft/exec-tools/operations"
 import { planEdits, planOnce, type TextEdit } from "@haft/fs-tools/operations"
 import { searchServices, searchText } from "@haft/search-tools/operations"
@@ -15,7 +15,6 @@ const unix = defineDialect({
   name: "unix",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => ({ data: output }),
   failure: ({ error }) => ({ error: error.message }),
   envelope: (output) => ({ type: "object", properties: { data: output, error: { type: "string" } } })

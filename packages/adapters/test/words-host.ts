@@ -4,8 +4,6 @@ import {
   defineDialect,
   definePlugin,
   defineTool,
-  type ErrorCode,
-  errorCodes,
   Host,
   type JournalEvent,
   memoryJournal,
@@ -23,7 +21,6 @@ export const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => ({ ok: true, output }),
   failure: ({ errorName, error }) => ({ ok: false, error: errorName, message: error.message }),
   envelope: (output) => ({ type: "object", properties: { ok: { type: "boolean" }, output }, required: ["ok"] })

@@ -3,7 +3,7 @@ import type * as z from "zod"
 import type { Call, SymlinkPolicy } from "./pipeline/call.ts"
 import type { Shortened } from "./pipeline/reply-budget.ts"
 import type { JsonSchema } from "./schema/json-schema.ts"
-import type { ErrorCode, ToolError } from "./tool-error.ts"
+import { errorCodes, type ErrorCode, type ToolError } from "./tool-error.ts"
 import { makeTool, type Tool, type ToolDefinition, type TypesOf, type Wording } from "./tool.ts"
 import type { Risk } from "./touches.ts"
 
@@ -45,8 +45,8 @@ export interface DialectDefinition<out Name extends string = string> {
    * for a list of one. The envelope has to say what was {@link FinishedCall.adjusted}. False when absent.
    */
   readonly isLenient?: boolean
-  /** A name for every code there is. */
-  readonly errorNames: Readonly<Record<ErrorCode, string>>
+  /** Names of the codes that the contract calls by another name than the engine. */
+  readonly errorNames?: Readonly<Partial<Record<ErrorCode, string>>>
   /** Words for failures that sound the same in every tool of the contract. */
   readonly wording?: Wording
   /** True if texts of an output may be shortened when a reply is too large; lists may be in any case. */
@@ -70,6 +70,8 @@ export interface DialectDefinition<out Name extends string = string> {
 }
 
 export interface Dialect<out Own extends string = string> extends DialectDefinition<Own> {
+  /** The contract's name of every code. */
+  readonly errorNames: Readonly<Record<ErrorCode, string>>
   /** Words an operation for this contract. */
   readonly tool: <
     const Name extends string,
@@ -93,5 +95,8 @@ export interface Dialect<out Own extends string = string> extends DialectDefinit
 
 export const defineDialect = <const Name extends string>(definition: DialectDefinition<Name>): Dialect<Name> => ({
   ...definition,
+  errorNames: { ...ownNames, ...definition.errorNames },
   tool: (tool) => makeTool(definition.name, tool)
 })
+
+const ownNames = Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>

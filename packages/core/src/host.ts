@@ -7,6 +7,7 @@ import * as Tracer from "effect/Tracer"
 
 import type { Dialect } from "./dialect.ts"
 import { findTools } from "./find-tools.ts"
+import { type HostArtifacts, hostArtifacts } from "./host-artifacts.ts"
 import {
   type CallOptions,
   callTool,
@@ -77,6 +78,8 @@ export interface HostService {
   readonly decode: (tool: string, args: unknown) => Effect.Effect<Readonly<Record<string, unknown>>, ToolError>
   /** The values of fields that a caller of a tool may leave out; undefined for an unknown tool. */
   readonly defaults: (tool: string) => Readonly<Record<string, unknown>> | undefined
+  /** Artifacts of callers, for protocols with resources. */
+  readonly artifacts: HostArtifacts
   /** Plugins this host was told to start without, and why. */
   readonly skipped: ReadonlyArray<PluginError>
   /** Asks every plugin how it is. One that does not answer in five seconds is not well. */
@@ -156,6 +159,7 @@ const hostWith = Effect.fnUntraced(function* <R>(options: HostOptions<R>) {
     preview: (name, args) => previewCall(settings, name, args).pipe(Effect.provideContext(context)),
     decode: (name, args) => decodeCall(settings, name, args),
     defaults: (name) => settings.find(name)?.defaults,
+    artifacts: yield* hostArtifacts(settings),
     skipped,
     health: Effect.forEach(started, healthOf, { concurrency: "unbounded" }).pipe(Effect.provideContext(context))
   } satisfies HostService

@@ -87,6 +87,7 @@ export {
   type Verdict,
   type VerdictBasis
 } from "./services/approver.ts"
+export type { ArtifactContent, ArtifactRange, ArtifactReader, HostArtifacts } from "./host-artifacts.ts"
 export {
   artifactAddress,
   artifactLink,
@@ -114,6 +115,7 @@ export {
   type Counted,
   type SymbolQuery
 } from "./services/code-index.ts"
+export { Embedder, type EmbedderService } from "./services/embedder.ts"
 export { CallLedger, type CallLedgerService, hasOutsideEffects } from "./services/call-ledger.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {

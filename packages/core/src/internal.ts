@@ -20,6 +20,7 @@ export {
 } from "./control-files.ts"
 export { type SecretPathMatcher, secretPathMatcher } from "./secret-paths.ts"
 export { visibleJson } from "./text/visible-text.ts"
+export { directoriesAbove } from "./text/directories-above.ts"
 export { coreVersion } from "./plugin/version.ts"
 export { canonicalHost, isWebPort, parseEndpoint, parseHostPattern, printEndpoint } from "./network/host-pattern.ts"
 export { isAddress } from "./network/public-address.ts"

@@ -3,16 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import {
-  type Answer,
-  Approver,
-  CurrentCall,
-  defineDialect,
-  denyAll,
-  type ErrorCode,
-  errorCodes,
-  Host
-} from "./index.ts"
+import { type Answer, Approver, CurrentCall, defineDialect, denyAll, Host } from "./index.ts"
 import { type JournalEvent, memoryJournal, memoryWorkspace } from "./index.ts"
 import { definePlugin, defineTool, openHost, toolError, use } from "./promise.ts"
 
@@ -20,7 +11,6 @@ const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => output,
   failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
   envelope: (output) => output

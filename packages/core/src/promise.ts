@@ -7,11 +7,13 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import type * as Scope from "effect/Scope"
 
 import type { Dialect } from "./dialect.ts"
+import type { ArtifactContent, ArtifactRange, ArtifactReader } from "./host-artifacts.ts"
 import { type CallPreview, Host, type HostService, type PluginHealth, type ToolDescription } from "./host.ts"
 import type { CallOptions } from "./pipeline/call-tool.ts"
 import type { Reply } from "./pipeline/call.ts"
 import type { PluginError } from "./plugin/plugin-error.ts"
 import type { Answer, ApprovalQuestion } from "./services/approver.ts"
+import type { ArtifactInfo } from "./services/artifacts.ts"
 import { makeToolError } from "./tool-error.ts"
 import type { TypedHost, TypedHostService } from "./typed-call.ts"
 
@@ -27,6 +29,11 @@ export interface OpenHost {
   readonly decode: (tool: string, args: unknown) => Promise<Readonly<Record<string, unknown>>>
   /** The values of fields that a caller of a tool may leave out; undefined for an unknown tool. */
   readonly defaults: (tool: string) => Readonly<Record<string, unknown>> | undefined
+  /** Artifacts of callers, for protocols with resources. */
+  readonly artifacts: {
+    readonly list: (reader?: ArtifactReader) => Promise<ReadonlyArray<ArtifactInfo>>
+    readonly read: (address: string, range?: ArtifactRange) => Promise<ArtifactContent>
+  }
   /** Plugins this host was told to start without, and why. */
   readonly skipped: ReadonlyArray<PluginError>
   readonly health: () => Promise<ReadonlyArray<PluginHealth>>
@@ -80,6 +87,10 @@ export const openHost = async <Given extends ClosedHost>(given: Given): Promise<
     preview: (tool, args) => run(host.preview(tool, args)),
     decode: (tool, args) => run(host.decode(tool, args)),
     defaults: host.defaults,
+    artifacts: {
+      list: (reader) => run(host.artifacts.list(reader)),
+      read: (address, range) => run(host.artifacts.read(address, range))
+    },
     skipped: host.skipped,
     health: () => run(host.health),
     dispose,

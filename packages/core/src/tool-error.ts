@@ -2,8 +2,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
 /**
- * Every way a call can fail, in one closed list. A dialect gives each code its own name, so a
- * code that is added here does not compile until every dialect has a word for it.
+ * Every way a call can fail, in one closed list. A dialect may give a code another name.
  */
 export const errorCodes = [
   // the call itself

@@ -1,11 +1,10 @@
-import { defineDialect, type ErrorCode, errorCodes } from "../src/index.ts"
+import { defineDialect } from "../src/index.ts"
 
 /** A dialect for tests: a success is the output of the tool, a failure has the code, the message and the details. */
 export const plainDialect = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: () => false,
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => output,
   failure: ({ errorName, error: { message, details } }) => ({ error: errorName, message, details }),
   envelope: (output) => output

@@ -1,4 +1,4 @@
-import { defineDialect, type Dialect, type ErrorCode, errorCodes, type Failure, singleLine } from "@haft/core"
+import { defineDialect, type Dialect, type Failure, singleLine } from "@haft/core"
 
 /** The release of Claude Code that the tools follow. */
 export const followedRelease = "2.1.326"
@@ -11,7 +11,6 @@ export const claudeCode: Dialect<"claude-code"> = defineDialect({
   name: "claude-code",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   success: ({ output }) => output,
   failure: (failure) => ({ ...(failure.error.output as object | undefined), error: failureText(failure) }),
   failureText: (failure) => failureText(failure),

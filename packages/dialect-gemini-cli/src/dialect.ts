@@ -2,7 +2,6 @@ import {
   defineDialect,
   type Dialect,
   type ErrorCode,
-  errorCodes,
   type Failure,
   type JsonSchema,
   makeToolError,
@@ -15,7 +14,6 @@ import * as z from "zod"
 export const followedRelease = "0.61.0"
 
 const errorNames = {
-  ...(Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>),
   invalid_params: "invalid_tool_params",
   path_outside_workspace: "path_not_in_workspace",
   symlink_blocked: "path_not_in_workspace",
@@ -26,7 +24,7 @@ const errorNames = {
   search_failed: "grep_execution_error",
   network_error: "web_fetch_processing_error",
   write_failed: "file_write_failure"
-} satisfies Record<ErrorCode, string>
+} satisfies Partial<Record<ErrorCode, string>>
 
 /** The contract of Gemini CLI's own tools: `llmContent`, what the model reads, and a typed `error` where there is one. */
 export const geminiCli: Dialect<"gemini-cli"> = defineDialect({

@@ -1,13 +1,4 @@
-import {
-  defineDialect,
-  type Dialect,
-  type ErrorCode,
-  errorCodes,
-  type Failure,
-  type JsonSchema,
-  singleLine,
-  type ToolError
-} from "@haft/core"
+import { defineDialect, type Dialect, type Failure, type JsonSchema, singleLine, type ToolError } from "@haft/core"
 
 /** The release of `@modelcontextprotocol/server-filesystem` that the tools follow. */
 export const followedRelease = "2026.8.31"
@@ -20,7 +11,6 @@ export const mcpFilesystem: Dialect<"mcp-filesystem"> = defineDialect({
   name: "mcp-filesystem",
   symlinks: "inside",
   asks: (risk) => risk === "dangerous",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   wording: {
     // Paths that plainly lie outside are refused by the tools, which name the allowed directories.
     path_outside_workspace: (error) =>

@@ -1,12 +1,4 @@
-import {
-  defineDialect,
-  type Dialect,
-  type ErrorCode,
-  errorCodes,
-  type Failure,
-  type JsonSchema,
-  singleLine
-} from "@haft/core"
+import { defineDialect, type Dialect, type Failure, type JsonSchema, singleLine } from "@haft/core"
 
 /** The release of the `openai` package whose tools are followed. */
 export const followedRelease = "7.55.0"
@@ -19,7 +11,6 @@ export const openai: Dialect<"openai"> = defineDialect({
   name: "openai",
   symlinks: "inside",
   asks: (risk) => risk === "dangerous",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   success: ({ output, isForeign, text }) => (isForeign ? { output: text } : output),
   failure: (failure) => {
     const text = failureText(failure)

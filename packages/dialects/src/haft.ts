@@ -1,4 +1,4 @@
-import { defineDialect, type Dialect, type ErrorCode, errorCodes } from "@haft/core"
+import { defineDialect, type Dialect } from "@haft/core"
 
 import { conciseSchema } from "./concise-schema.ts"
 
@@ -11,7 +11,6 @@ export const haft: Dialect<"haft"> = defineDialect({
   name: "haft",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   isLenient: true,
   clipsTexts: true,
   // Schemas of plugins and of other servers are published as they are.

@@ -1,4 +1,4 @@
-import { defineDialect, type Dialect, type ErrorCode, errorCodes, type JsonSchema } from "@haft/core"
+import { defineDialect, type Dialect, type JsonSchema } from "@haft/core"
 
 import { inWords } from "./in-words.ts"
 
@@ -10,7 +10,6 @@ export const toolrouter: Dialect<"toolrouter"> = defineDialect({
   name: "toolrouter",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, ErrorCode>,
   success: ({ output }) => output,
   failure: ({ error, errorName }) => ({ error: errorName, message: inWords(error) }),
   envelope: (output) => ({

@@ -2,6 +2,7 @@
 // has `execServices` in its layer, and each of them says in its touches what it runs.
 export { execServices } from "./exec-services.ts"
 export { CommandMemory, lastCommand, type PastCommand } from "./last-command/last-command.ts"
+export { changeFields, reportChanges } from "./run-command/changes-report.ts"
 export { codeAsCommand, type CodeRequest, runCode } from "./run-code/run-code.ts"
 export { shell, type ShellOutcome, type ShellRequest, shellTouches } from "./shell/shell.ts"
 export {

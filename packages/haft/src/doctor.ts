@@ -17,6 +17,8 @@ export interface Finding {
   readonly state: "ok" | "limited" | "missing"
   readonly found: string
   readonly mend?: string
+  /** The settings that `mend` names, for a program whose users set them in another way. */
+  readonly settings?: ReadonlyArray<string>
   /** For a sandbox: the limits that it enforces on this machine. */
   readonly enforced?: ReadonlyArray<string>
   /** For a sandbox: the limits that it can't enforce here, with what to do about each. */
@@ -83,8 +85,8 @@ const unusable = ({ plugin, message }: PluginError): Finding => ({
 
 const workspaceProblem = (cause: unknown): Finding => {
   if (isPluginError(cause)) return unusable(cause)
-  const mend = "Set `root` (--workspace) to a directory that exists and can be read."
-  return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend }
+  const mend = "Set `root` to a directory that exists and can be read."
+  return { subject: "Workspace", state: "missing", found: reasonOf(cause), mend, settings: ["root"] }
 }
 
 const state: Check = (config) =>
@@ -92,9 +94,8 @@ const state: Check = (config) =>
     onSuccess: (found): Finding => ({ subject: "State directory", state: "ok", found }),
     onFailure: (error): Finding => {
       const mend =
-        "Set `state` (--state) to a directory outside the workspace that can be written to, or `root` (--workspace) to a " +
-        "directory further down."
-      return { subject: "State directory", state: "missing", found: reasonOf(error), mend }
+        "Set `state` to a directory outside the workspace that can be written to, or `root` to a directory further down."
+      return { subject: "State directory", state: "missing", found: reasonOf(error), mend, settings: ["state", "root"] }
     }
   })
 
@@ -177,7 +178,7 @@ const howToGet: Readonly<Partial<Record<SandboxName, string>>> = {
       : process.platform === "win32"
         ? "Start Docker Desktop or podman, or run haft in WSL with bubblewrap"
         : "Install a container engine and start it"
-  }, or set \`sandbox\` (--sandbox) to none, which holds nothing back.`
+  }, or set \`sandbox\` to none, which holds nothing back.`
 }
 
 const sandboxInUse: Check = (config) => sandbox(config, config.sandbox ?? "auto")

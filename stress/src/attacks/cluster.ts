@@ -52,9 +52,9 @@ const faultsOn = ({ postgres }: TestCluster): ReadonlyArray<readonly [string, Fa
   [
     "member cut off the database",
     async (victim) => {
-      victim.cut(true)
+      victim.toDatabase.cut(true)
       await sleep(2 * leaseMs)
-      victim.cut(false)
+      victim.toDatabase.cut(false)
     }
   ],
   [

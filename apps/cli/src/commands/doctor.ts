@@ -1,6 +1,6 @@
 import type { Finding } from "haft/internal"
 
-import type { Subcommand } from "../command.ts"
+import { optionsForSettings, type Subcommand } from "../command.ts"
 import { configOf } from "../host.ts"
 import { wrapped } from "../table.ts"
 import { print, printJson, styled } from "../terminal.ts"
@@ -23,10 +23,12 @@ const marks = { ok: ["green", "✓"], limited: ["yellow", "!"], missing: ["red",
 
 export const printFindings = (findings: ReadonlyArray<Finding>): void => {
   const told = new Map<string, string>()
-  for (const { subject, state, found, mend, enforced = [], notEnforced = [] } of findings) {
+  for (const { subject, state, found, mend, settings, enforced = [], notEnforced = [] } of findings) {
     const [color, mark] = marks[state]
     print(wrapped(`${styled(process.stdout, color, mark)} ${subject}: ${found}`, 4))
     if (mend !== undefined) print(wrapped(`    ${mend}`, 4))
+    const options = optionsForSettings(settings)
+    if (options.length > 0) print(`    On the command line: ${options.join(" or ")}`)
     const limits = JSON.stringify([enforced, notEnforced])
     const before = told.get(limits)
     if (before !== undefined) {

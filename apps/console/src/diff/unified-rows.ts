@@ -14,7 +14,8 @@ export const unifiedRows = (rows: ReadonlyArray<DiffRow>): ReadonlyArray<Unified
   let added: Array<UnifiedLine> = []
   for (const { before, after } of rows) {
     if (before !== undefined && after !== undefined && !before.isChanged && !after.isChanged) {
-      lines.push(...added, { before, after })
+      for (const line of added) lines.push(line)
+      lines.push({ before, after })
       added = []
       continue
     }

@@ -19,6 +19,7 @@ import { shownTools } from "../tool-list/shown-tools.ts"
 import { answerOf, questionFor } from "./approval-question.ts"
 import { instructionsFor } from "./instructions.ts"
 import { progressTo } from "./progress.ts"
+import { serveResources } from "./resources.ts"
 import { mcpResult, mcpTool, type McpToolOptions } from "./tool.ts"
 import { waitingRoom } from "./waiting-room.ts"
 
@@ -40,6 +41,9 @@ export interface McpOptions extends McpToolOptions {
   readonly onListed?: () => void
 }
 
+/** Parts of a host that a server needs. Artifacts, where it has them, are resources. */
+export type McpHost = Pick<OpenHost, "tools" | "call"> & Partial<Pick<OpenHost, "artifacts">>
+
 /** Makes a server for one connection, as the SDK's transports expect it. */
 export type McpServerFactory = () => Server
 
@@ -47,7 +51,7 @@ export type McpServerFactory = () => Server
  * A host as an MCP server, for the protocols of 2025 and of 2026-07-28. All servers of one factory share the calls
  * that wait for approval, because over HTTP the answer may arrive at another server than the one that asked.
  */
-export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOptions): McpServerFactory => {
+export const mcpServer = (host: McpHost, options: McpOptions): McpServerFactory => {
   const { legal, original } = legalNames(host.tools.map(({ name }) => name))
   const { asksElsewhere = false } = options
   const known = new Set(host.tools.map(({ name }) => name))
@@ -62,10 +66,14 @@ export const mcpServer = (host: Pick<OpenHost, "tools" | "call">, options: McpOp
       { name: options.name ?? "haft", version: options.version },
       // A host's tools are fixed when it opens; only find_tools makes the list longer.
       {
-        capabilities: { tools: { listChanged: host.tools.some(({ deferred }) => deferred) } },
+        capabilities: {
+          tools: { listChanged: host.tools.some(({ deferred }) => deferred) },
+          ...(host.artifacts !== undefined && { resources: {} })
+        },
         ...(instructions !== "" && { instructions })
       }
     )
+    if (host.artifacts !== undefined) serveResources(server, host.artifacts)
     server.setRequestHandler("tools/list", () => {
       if (options.onListed !== undefined) setImmediate(options.onListed)
       return { tools: shown.list().map((tool) => mcpTool(tool, legal(tool.name), options)) }

@@ -119,7 +119,7 @@ network_rule(host = "api.example", protocol = "https", decision = "allow")
         "chat.tools.terminal.autoApprove npm test: it is about the whole command line, which haft judges by its parts",
         "chat.tools.terminal.autoApprove x: its value can't be read",
         "chat.tools.edits.autoApprove //etc/**: it is about a path outside the workspace",
-        "chat.tools.global.autoApprove: it would allow everything; see --approve all"
+        "chat.tools.global.autoApprove: it would allow everything; see the setting `approval`"
       ]
     })
   })

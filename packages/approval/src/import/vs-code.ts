@@ -40,7 +40,7 @@ export const importVsCode = (settings: unknown): ImportedRules => {
     ...entriesOf(urls, (key, decision) => ({ decision, touches: { fetches: key.replace(/\/$/, "") } })),
     ...everything
       .filter((name) => given[name] === true)
-      .map((name) => ({ setting: name, carried: "it would allow everything; see --approve all" }))
+      .map((name) => ({ setting: name, carried: "it would allow everything; see the setting `approval`" }))
   ])
 }
 

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 
 import type { ChangedPath, Content } from "../services/change-plan.ts"
 import { concatBytes } from "../text/concat-bytes.ts"
+import { directoriesAbove } from "../text/directories-above.ts"
 import { singleLine } from "../text/visible-text.ts"
 import { TimeSlices } from "../time-slices.ts"
 import { unifiedDiff } from "./unified-diff.ts"
@@ -30,14 +31,6 @@ export const diffOf = Effect.fnUntraced(function* (
   }
   return shown.join("")
 })
-
-const directoriesAbove = (path: string): ReadonlyArray<string> => {
-  const directories: Array<string> = []
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-    directories.push(path.slice(0, end))
-  }
-  return directories
-}
 
 const diffOfPath = Effect.fnUntraced(function* (change: ChangedPath): Effect.fn.Return<string> {
   const { path, kind, what, movedTo, contentBefore, contentAfter } = change

@@ -16,8 +16,6 @@ import {
   definePlugin,
   defineTool,
   denyAll,
-  type ErrorCode,
-  errorCodes,
   Host,
   Journal,
   type JournalEvent,
@@ -33,7 +31,6 @@ const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output, writes }) => ({ output, writes }),
   failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
   envelope: (output) => ({ type: "object", properties: { output } })
@@ -212,7 +209,7 @@ describe("the road", () => {
     withHost(({ host }) =>
       Effect.gen(function* () {
         const reply = yield* host.call("whisper", {})
-        expect(reply.wire).toEqual({ error: "unknown_tool", message: "there is no tool 'whisper' here" })
+        expect(reply.wire).toEqual({ error: "unknown_tool", message: "unknown tool 'whisper'" })
         expect(reply.error?.suggestion).toContain("shout, save")
       })
     )

@@ -4,15 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as z from "zod"
 
-import { defineDialect, definePlugin, defineTool, denyAll, type ErrorCode, errorCodes, Host } from "../index.ts"
+import { defineDialect, definePlugin, defineTool, denyAll, Host } from "../index.ts"
 import { type ConfiguredPlugin, memoryJournal, memoryWorkspace, type Plugin, PluginError, use } from "../index.ts"
 
-const names = Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>
 const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: () => false,
-  errorNames: names,
   success: ({ output }) => output,
   failure: ({ errorName }) => ({ error: errorName }),
   envelope: (output) => output

@@ -8,8 +8,6 @@ import {
   defineDialect,
   definePlugin,
   defineTool,
-  type ErrorCode,
-  errorCodes,
   Host,
   type JournalEvent,
   memoryJournal,
@@ -25,7 +23,6 @@ const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: (risk) => risk !== "read_only",
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output, durationMs }) => ({ output, duration_ms: durationMs }),
   failure: ({ errorName, error }) => ({ error: errorName, message: error.message }),
   envelope: (output) => output

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+import { directoriesAbove } from "../text/directories-above.ts"
 import { toolError } from "../tool-error.ts"
 import { commitChanges } from "./change-plan.ts"
 import { containIn, type Files, fingerprintOf, infoIn, MemoryPlan } from "./memory-plan.ts"
@@ -109,9 +110,3 @@ export const memoryWorkspace = (initial: Readonly<Record<string, string | Uint8A
 
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content
-
-const directoriesAbove = (path: string): ReadonlyArray<string> =>
-  path
-    .split("/")
-    .slice(0, -1)
-    .map((_, index, names) => names.slice(0, index + 1).join("/"))

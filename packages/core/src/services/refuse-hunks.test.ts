@@ -31,6 +31,19 @@ describe("refuseHunks", () => {
     )
   }
 
+  it.effect("keeps 200,000 lines around the hunks of a file", () =>
+    Effect.gen(function* () {
+      const workspace = yield* Workspace
+      const plan = yield* workspace.plan
+      const ends = (line: number) => (line === 1 || line === 200_000 ? "changed" : "")
+      yield* plan.write("a.txt", encode(lines(200_000, ends)))
+      yield* refuseHunks(plan, [{ path: "a.txt", hunk: 1 }])
+      yield* plan.commit()
+      const expected = lines(200_000, (line) => (line === 200_000 ? "changed" : ""))
+      expect(new TextDecoder().decode(yield* workspace.read("a.txt")) === expected).toBe(true)
+    }).pipe(Effect.provide(withFiles({ "a.txt": lines(200_000) })))
+  )
+
   it.effect("makes no file that is refused, and removes none", () =>
     Effect.gen(function* () {
       const workspace = yield* Workspace

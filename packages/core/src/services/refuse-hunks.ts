@@ -59,7 +59,9 @@ const withoutHunks = Effect.fnUntraced(function* (
     const from = oldLines === 0 ? oldStart : oldStart - 1
     const newFrom = newLines === 0 ? newStart : newStart - 1
     const part = refused.has(index + 1) ? old.slice(from, from + oldLines) : now.slice(newFrom, newFrom + newLines)
-    pieces.push(...old.slice(oldLine, from), ...part)
+    // One by one: the arguments of a call lie on the stack, which does not hold those of a huge file.
+    for (const line of old.slice(oldLine, from)) pieces.push(line)
+    for (const line of part) pieces.push(line)
     oldLine = from + oldLines
   }
   return concatBytes([...pieces, ...old.slice(oldLine)])

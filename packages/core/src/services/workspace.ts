@@ -63,8 +63,8 @@ export interface UndoReport {
 
 /** Preview of an undo. */
 export interface UndoPreview extends UndoReport {
-  /** From how the files are now to how they would be, see {@link ChangePlan.diff}. */
-  readonly diff: string
+  /** From how the files are now to how they would be, see {@link ChangePlan.diff}. Made when it is asked for. */
+  readonly diff: Effect.Effect<string, ToolError<"no_history" | "stale_file" | "write_failed">>
 }
 
 export type ContainError = ToolError<"path_outside_workspace" | "symlink_blocked" | "invalid_params">

@@ -1,15 +1,13 @@
 import { isAbsolute, resolve } from "node:path"
 
 import { singleLine, Workspace } from "@haft/core"
-import { findFiles, searchText } from "@haft/search-tools/operations"
+import { newestFiles, searchText } from "@haft/search-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { anthropic, answer, worded } from "../dialect.ts"
 
 const mostFiles = 200
-/** Files whose times are compared; of more, those whose paths come first. */
-const mostCompared = 10_000
 const mostMatches = 10_000
 const mostCharacters = 100 * 1024
 const timeLimitMs = 60_000
@@ -38,25 +36,9 @@ export const glob = anthropic.tool({
     if (climbs.test(pattern)) {
       return yield* worded("invalid_pattern", 'glob: ".." is not permitted in the pattern')
     }
-    const workspace = yield* Workspace
-    const start = yield* workspace.contain(path)
-    const found = yield* findFiles({
-      path: start,
-      pattern,
-      includeIgnored: true,
-      maxResults: mostCompared,
-      maxDepth: Number.POSITIVE_INFINITY
-    })
-    const wanted = found.paths.filter((file) => !file.split("/").includes("node_modules"))
-    const timed = yield* Effect.forEach(wanted, (file) => {
-      const inside = start === "." ? file : `${start}/${file}`
-      return workspace.info(inside).pipe(
-        Effect.match({ onFailure: () => 0, onSuccess: ({ modified }) => modified }),
-        Effect.map((modified) => ({ file: resolve(workspace.root, inside), modified }))
-      )
-    })
-    const newest = timed.toSorted((one, other) => other.modified - one.modified).slice(0, mostFiles)
-    return { output: newest.length === 0 ? "no matches" : newest.map(({ file }) => singleLine(file)).join("\n") }
+    const keeps = (file: string) => !file.split("/").includes("node_modules")
+    const { files } = yield* newestFiles({ path, pattern, includeIgnored: true, keeps })
+    return { output: files.length === 0 ? "no matches" : files.slice(0, mostFiles).map(singleLine).join("\n") }
   }),
   render: ({ output }) => output
 })

@@ -1,7 +1,5 @@
-import { resolve } from "node:path"
-
-import { singleLine, Workspace } from "@haft/core"
-import { findFiles } from "@haft/search-tools/operations"
+import { singleLine } from "@haft/core"
+import { newestFiles } from "@haft/search-tools/operations"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -9,8 +7,6 @@ import * as z from "zod"
 import { claudeCode } from "../dialect.ts"
 
 const mostFiles = 100
-/** Files whose times are compared; of more, those whose paths come first. */
-const mostCompared = 10_000
 
 export const glob = claudeCode.tool({
   name: "Glob",
@@ -33,29 +29,14 @@ export const glob = claudeCode.tool({
   touches: ({ path = "." }) => ({ reads: [path] }),
   execute: Effect.fnUntraced(function* ({ pattern, path = "." }) {
     const began = yield* Clock.currentTimeMillis
-    const workspace = yield* Workspace
-    const start = yield* workspace.contain(path)
-    const found = yield* findFiles({
-      path: start,
-      pattern,
-      includeIgnored: true,
-      maxResults: mostCompared,
-      maxDepth: Number.POSITIVE_INFINITY
-    })
-    const timed = yield* Effect.forEach(found.paths, (file) => {
-      const inside = start === "." ? file : `${start}/${file}`
-      return workspace.info(inside).pipe(
-        Effect.match({ onFailure: () => 0, onSuccess: ({ modified }) => modified }),
-        Effect.map((modified) => ({ file: resolve(workspace.root, inside), modified }))
-      )
-    })
-    const newest = timed.toSorted((one, other) => other.modified - one.modified).slice(0, mostFiles)
+    const { files, total } = yield* newestFiles({ path, pattern, includeIgnored: true })
+    const filenames = files.slice(0, mostFiles)
     return {
       durationMs: (yield* Clock.currentTimeMillis) - began,
-      numFiles: newest.length,
-      filenames: newest.map(({ file }) => file),
-      truncated: found.total > newest.length,
-      totalMatches: found.total,
+      numFiles: filenames.length,
+      filenames,
+      truncated: total > filenames.length,
+      totalMatches: total,
       countIsComplete: true
     }
   }),

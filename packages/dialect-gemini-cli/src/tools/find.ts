@@ -2,13 +2,11 @@ import { resolve } from "node:path"
 
 import { makeToolError, singleLine, Workspace } from "@haft/core"
 import { listInOrder } from "@haft/fs-tools/operations"
-import { findFiles, pathMatcher } from "@haft/search-tools/operations"
+import { newestFiles, pathMatcher } from "@haft/search-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { answer, geminiCli } from "../dialect.ts"
-
-const mostFiles = 10_000
 
 export const glob = geminiCli.tool({
   name: "glob",
@@ -31,29 +29,17 @@ export const glob = geminiCli.tool({
     case_sensitive = false,
     respect_git_ignore = true
   }) {
-    const workspace = yield* Workspace
-    const start = yield* workspace.contain(dir_path)
-    const isMatch = yield* pathMatcher(pattern, { caseSensitive: case_sensitive })
-    const found = yield* findFiles({
-      path: start,
+    const keeps = yield* pathMatcher(pattern, { caseSensitive: case_sensitive })
+    const { directory, files } = yield* newestFiles({
+      path: dir_path,
       pattern: case_sensitive ? pattern : "**",
       includeIgnored: !respect_git_ignore,
-      maxResults: mostFiles,
-      maxDepth: Number.POSITIVE_INFINITY
+      keeps
     })
-    const matching = found.paths.filter(isMatch)
-    const timed = yield* Effect.forEach(matching, (path) => {
-      const inside = start === "." ? path : `${start}/${path}`
-      return workspace.info(inside).pipe(
-        Effect.match({ onFailure: () => 0, onSuccess: ({ modified }) => modified }),
-        Effect.map((modified) => ({ path: resolve(workspace.root, inside), modified }))
-      )
-    })
-    const where = `within ${singleLine(resolve(workspace.root, start))}`
-    if (timed.length === 0) return { llmContent: `No files found matching pattern "${pattern}" ${where}` }
-    const newest = timed.toSorted((one, other) => other.modified - one.modified)
-    const heading = `Found ${newest.length} file(s) matching "${pattern}" ${where}, sorted by modification time (newest first):`
-    return { llmContent: [heading, ...newest.map(({ path }) => singleLine(path))].join("\n") }
+    const where = `within ${singleLine(directory)}`
+    if (files.length === 0) return { llmContent: `No files found matching pattern "${pattern}" ${where}` }
+    const heading = `Found ${files.length} file(s) matching "${pattern}" ${where}, sorted by modification time (newest first):`
+    return { llmContent: [heading, ...files.map(singleLine)].join("\n") }
   }),
   render: ({ llmContent }) => llmContent
 })

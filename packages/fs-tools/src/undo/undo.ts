@@ -33,9 +33,8 @@ export const undonePaths = (target: UndoRequest): Effect.Effect<ReadonlyArray<st
 
 /** Diff of an undo, from the workspace as it is to how it would be. */
 export const previewUndo = (target: UndoRequest): Effect.Effect<string, UndoRequestError, Workspace> =>
-  Effect.map(
-    planned(target),
-    ({ diff, lost = [] }) => lost.map((path) => `not restored ${singleLine(path)}\n`).join("") + diff
+  Effect.flatMap(planned(target), ({ diff, lost = [] }) =>
+    Effect.map(diff, (shown) => lost.map((path) => `not restored ${singleLine(path)}\n`).join("") + shown)
   )
 
 const planned = Effect.fnUntraced(function* (

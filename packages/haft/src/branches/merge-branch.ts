@@ -1,6 +1,5 @@
 import {
   commitEffects,
-  countsOf,
   CurrentCall,
   definePlugin,
   diffOfEffects,
@@ -12,6 +11,7 @@ import {
   Workspace
 } from "@haft/core"
 import { haft } from "@haft/dialects"
+import { changeFields, reportChanges } from "@haft/exec-tools/operations"
 import type { BranchEffects, NodeBranches } from "@haft/node/internal"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -26,21 +26,7 @@ const input = z.strictObject({
     .describe("Which side counts for a path that changed on both; refuse merges nothing")
 })
 
-const output = z.object({
-  branch: z.string(),
-  created: z.number().int(),
-  modified: z.number().int(),
-  deleted: z.number().int(),
-  paths: z.array(z.object({ path: z.string(), kind: z.string() })).describe("The first of them"),
-  diff_path: z.string().optional().describe("Artifact with the diff"),
-  left_out: z
-    .array(z.object({ path: z.string(), reason: z.string() }))
-    .optional()
-    .describe("What could not be merged")
-})
-
-/** Most paths that a reply lists; the audit log has more. */
-const mostListed = 20
+const output = z.object({ branch: z.string(), ...changeFields })
 
 /** A plugin with the tool that merges a branch: a call like any other, so it is judged, recorded and undone like one. */
 export const mergePlugin = (branches: NodeBranches): Plugin<StandardServices, undefined> => {
@@ -87,16 +73,7 @@ export const mergePlugin = (branches: NodeBranches): Plugin<StandardServices, un
             })
           )
         }
-        const { changes, leftOut, diffPath } = effects
-        return {
-          branch: given.branch,
-          ...countsOf(changes),
-          paths: changes.slice(0, mostListed).map(({ path, kind }) => ({ path, kind })),
-          ...(diffPath !== undefined && { diff_path: diffPath }),
-          ...(leftOut.length > 0 && {
-            left_out: leftOut.slice(0, mostListed).map(({ path, reason }) => ({ path, reason }))
-          })
-        }
+        return { branch: given.branch, ...reportChanges(effects) }
       }),
     render: ({ branch, created, modified, deleted, left_out: leftOut = [] }) =>
       [

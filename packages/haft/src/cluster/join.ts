@@ -42,6 +42,8 @@ export interface JoinOptions {
 export interface JoinedCluster {
   readonly member: Member<OpenWorkspace>
   readonly traffic: MemberTraffic
+  /** Addresses of the other members that can be reached, sorted. */
+  readonly peers: () => Promise<ReadonlyArray<string>>
   readonly status: () => Promise<ClusterStatus>
   /** False when there is no such workspace or member. */
   readonly move: (workspace: string, address: string) => Promise<boolean>
@@ -96,6 +98,7 @@ export const joinAs = async (options: JoinOptions): Promise<JoinedCluster> => {
   return {
     member,
     traffic: memberTraffic({ secret, now: member.now, ...(tls !== undefined && { tls }) }),
+    peers: () => Effect.runPromise(member.peers),
     status: () => Effect.runPromise(member.status),
     move: (workspace, address) => Effect.runPromise(member.move(workspace, address)),
     drain: (address) => Effect.runPromise(member.drainMember(address)),

@@ -165,6 +165,16 @@ export const defineConfig = (config: HaftConfig): HaftConfig => config
 export class ConfigError extends Error {
   readonly _tag = "ConfigError"
   override readonly name = "ConfigError"
+  /** The settings that the message names, for a program whose users set them in another way. */
+  readonly details?: { readonly settings: ReadonlyArray<string> }
+
+  constructor(
+    message: string,
+    { settings, cause }: { readonly settings?: ReadonlyArray<string>; readonly cause?: unknown } = {}
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    if (settings !== undefined) this.details = { settings }
+  }
 }
 
 /** Checks what a file holds, or a program hands over. */

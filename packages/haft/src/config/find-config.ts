@@ -150,7 +150,8 @@ const load = async ({ path: file, content, root }: ToLoad, overrides: HaftConfig
     if (!reachable.some((directory) => liesWithin(directory, target))) return
     throw new ConfigError(
       `${file} is trusted by its content, and brings in ${target}, which the agent could change. ` +
-        `Name the configuration as the \`file\` to use (--config), or keep what it needs outside the workspace.`
+        `Name the configuration as the \`file\` to use, or keep what it needs outside the workspace.`,
+      { settings: ["file"] }
     )
   }
   const trusted = root === undefined || content === undefined ? undefined : { content, refuse }

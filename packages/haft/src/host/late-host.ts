@@ -7,7 +7,7 @@ import type { HaftConfig } from "../config/config.ts"
 import { rootOf, standardProfile, stateOf } from "./standard-host.ts"
 
 /** A host whose tools are known before it is open. */
-export interface LateHost extends Pick<OpenHost, "tools" | "call" | "dispose"> {
+export interface LateHost extends Pick<OpenHost, "tools" | "call" | "artifacts" | "dispose"> {
   /** Opens the host, if it is not open yet. The first call does so, too. */
   readonly open: () => void
   /** Rejects when the host can't be opened; never resolves. */
@@ -47,6 +47,11 @@ export const openHostLater = async (
     unusable,
     open: () => void opened(),
     call: (...call) => ready?.call(...call) ?? opened().then((host) => host.call(...call)),
+    artifacts: {
+      // A host that is not open yet has none.
+      list: (reader) => ready?.artifacts.list(reader) ?? Promise.resolve([]),
+      read: (...read) => opened().then((host) => host.artifacts.read(...read))
+    },
     dispose: async () => {
       await (await opening?.catch(() => {}))?.dispose()
       release()

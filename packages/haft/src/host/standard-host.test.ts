@@ -138,7 +138,8 @@ it("examines the machine, and says what to do where a workspace can't be used", 
   const broken = await examine(config({ root: `${workspace.root}/missing` }))
   expect(broken.find(({ subject }) => subject === "Workspace")).toMatchObject({
     state: "missing",
-    mend: expect.stringContaining("--workspace")
+    mend: "Set `root` to a directory that exists and can be read.",
+    settings: ["root"]
   })
 })
 

@@ -61,11 +61,15 @@ const ownLines = (
   for (let at = index + 1; at < sections.length; at++) {
     const inner = sections[at]
     if (inner === undefined || inner.startLine > endLine) break
-    if (inner.startLine > next) own.push(...lines.slice(next - 1, inner.startLine - 1))
+    addLines(own, lines, next, inner.startLine - 1)
     next = Math.max(next, inner.endLine + 1)
   }
-  if (next <= endLine) own.push(...lines.slice(next - 1, endLine))
+  addLines(own, lines, next, endLine)
   return own.join("\n")
+}
+
+const addLines = (own: Array<string>, lines: ReadonlyArray<string>, first: number, last: number): void => {
+  for (const line of lines.slice(first - 1, last)) own.push(line)
 }
 
 /** Lock files, source maps and minified bundles: their words say nothing about the code. */

@@ -90,7 +90,8 @@ export const removeState = (directory: string): void => {
   }
   if (readStateMark(directory) === undefined) {
     throw makeToolError("invalid_params", `${directory} is not a state directory: it has no format.json`, {
-      suggestion: "Name the workspace with --workspace, or its state directory with --state."
+      suggestion: "Name the workspace by `root`, or its state directory by `state`.",
+      details: { settings: ["root", "state"] }
     })
   }
   rmSync(directory, { recursive: true, force: true })

@@ -17,8 +17,6 @@ import {
   defineDialect,
   definePlugin,
   defineTool,
-  type ErrorCode,
-  errorCodes,
   type Facts,
   Host,
   memoryJournal,
@@ -35,7 +33,6 @@ const plain = defineDialect({
   name: "plain",
   symlinks: "inside",
   asks: () => false,
-  errorNames: Object.fromEntries(errorCodes.map((code) => [code, code])) as Record<ErrorCode, string>,
   success: ({ output }) => output,
   failure: ({ errorName }) => ({ error: errorName }),
   envelope: (output) => output

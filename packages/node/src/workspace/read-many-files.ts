@@ -1,7 +1,7 @@
 import { isToolError, type ReadEachError, type SymlinkPolicy, type WorkspaceService } from "@haft/core"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 
-import { inSlices, readPlace } from "./content.ts"
+import { readPlace, repeatUntilDone } from "./content.ts"
 import { type Root, withPlace } from "./paths/containment.ts"
 import type { SecretFiles } from "./secrets/secret-files.ts"
 
@@ -38,7 +38,7 @@ export const readEach = (
     }
   }
   let visited = 0
-  return inSlices(() => {
+  const slice = Effect.sync(() => {
     const until = performance.now() + sliceMs
     for (const path of paths.slice(visited)) {
       visited++
@@ -47,4 +47,5 @@ export const readEach = (
     }
     return true
   })
+  return repeatUntilDone(root.reads.shared(slice))
 }

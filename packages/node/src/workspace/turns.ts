@@ -7,7 +7,10 @@ import { nextTurn } from "./content.ts"
 /** Work on many files, which pauses after each of them. */
 export type Work<A = void> = Generator<void, A, void>
 
-/** Files that are worked on before the event loop gets a turn. Smaller commits are made in one. */
+/** Work goes on for so long before the event loop gets a turn. */
+const turnMs = 20
+
+/** Files that are worked on before the event loop gets a turn, however quick they are. */
 export const filesPerTurn = 128
 
 /** Does work file by file, and lets other calls, timers and cancellation through in between. Fails as `attempt` does. */
@@ -18,7 +21,8 @@ export const inTurns = <A, const Code extends ErrorCode>(
   Effect.suspend(() => {
     const work = begin()
     const turn = attempt(codes, () => {
-      for (let files = 0; files < filesPerTurn; files++) {
+      const until = performance.now() + turnMs
+      for (let files = 0; files < filesPerTurn && performance.now() < until; files++) {
         const step = work.next()
         if (step.done === true) return step
       }

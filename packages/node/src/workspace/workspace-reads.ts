@@ -25,12 +25,12 @@ import {
 import {
   fingerprintBytes,
   fingerprintOf,
-  inSlices,
   kindOf,
   newHash,
   openFile,
   readPlace,
   type ReadOptions,
+  repeatUntilDone,
   scanDescriptor,
   stateByMetadata,
   stateByStats
@@ -95,12 +95,14 @@ export const readsOf = ({ root, kept, secrets }: ReadableTree): WorkspaceReads =
     follow = true
   ): Effect.Effect<A, ErrorWith<Code>> =>
     CurrentCall.use((call) =>
-      attempt(codes, () => {
-        const place = follow ? kept.take(call, given) : undefined
-        return place === undefined
-          ? withPlace(root, given, { symlinks: call.symlinks, follow }, use)
-          : withHeldPlace(root, place, use)
-      })
+      root.reads.shared(
+        attempt(codes, () => {
+          const place = follow ? kept.take(call, given) : undefined
+          return place === undefined
+            ? withPlace(root, given, { symlinks: call.symlinks, follow }, use)
+            : withHeldPlace(root, place, use)
+        })
+      )
     )
 
   const readAt = (place: Place, how: ReadOptions): Uint8Array => {
@@ -134,7 +136,9 @@ export const readsOf = ({ root, kept, secrets }: ReadableTree): WorkspaceReads =
         : [...root.named.values()].map(({ name, path, access }) => ({ name, path, access })),
     ...(root.links !== undefined && { links: root.links }),
     contain: (given) =>
-      CurrentCall.use((call) => attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given)))),
+      CurrentCall.use((call) =>
+        root.reads.shared(attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given))))
+      ),
     isSecret: (path) => secrets.isSecret(path),
     secretFiles: () => secrets.present(),
     info: (given, { follow } = {}) => at(lookCodes, given, infoOf, follow),
@@ -156,7 +160,7 @@ export const readsOf = ({ root, kept, secrets }: ReadableTree): WorkspaceReads =
         Effect.flatMap((path) =>
           Effect.acquireUseRelease(
             Effect.sync(() => startWalk(root, path, { visit })),
-            (walk) => inSlices(() => walk.advance(20)),
+            (walk) => repeatUntilDone(root.reads.shared(Effect.sync(() => walk.advance(20)))),
             (walk) => Effect.sync(walk.close)
           )
         )

@@ -147,7 +147,7 @@ const namedDirectory = (state: string, roots: ReadonlyArray<WorkspaceRoot>): str
   )
 
 const makeWorkspace = (settings: CommitSettings): WorkspaceService => {
-  const plan = CurrentCall.use(({ symlinks }) => newPlan(settings, symlinks))
+  const plan = CurrentCall.use(({ symlinks }) => settings.root.reads.shared(newPlan(settings, symlinks)))
   return {
     ...readsOf(settings),
     plan,

@@ -8,6 +8,7 @@ import {
   type SymlinkPolicy,
   type ToolError
 } from "@haft/core"
+import { directoriesAbove } from "@haft/core/internal"
 
 import { isErrno, stale } from "../../errno.ts"
 import { openFile } from "../content.ts"
@@ -43,8 +44,8 @@ export function* checkPlan(
   const changed = yield* firstChange(view)
   if (changed !== undefined) throw stale(changed)
   checkWaiting(changes, waiting)
-  checkApproved(view, judged)
-  checkAssessed(view, changes, judged)
+  yield* checkApproved(view, judged)
+  yield* checkAssessed(view, changes, judged)
 }
 
 /** The first path that is no longer as it was found; undefined when all are. */
@@ -117,9 +118,11 @@ const ifThere = <A>(look: () => A): A | undefined => {
 }
 
 /** Checks that what a person approved is still so. */
-const checkApproved = (view: View, { approvedState, symlinks }: Judged): void => {
-  for (const [path, state] of approvedState ?? [])
+function* checkApproved(view: View, { approvedState, symlinks }: Judged): Work {
+  for (const [path, state] of approvedState ?? []) {
     if (stateNow(view, path, symlinks, state) !== state) throw stale(path)
+    yield
+  }
 }
 
 /** Refuses to change what a commit has half made: it will be finished when its directory is back. */
@@ -145,24 +148,23 @@ const halfMade = (path: string, directory: string): ToolError<"write_failed"> =>
   )
 
 /** Refuses what the call was not judged by: links are resolved, so one that was put in the way since then shows here. */
-const checkAssessed = (view: View, changed: ReadonlyArray<ChangedPath>, { assessedWrites }: Judged): void => {
+function* checkAssessed(view: View, changed: ReadonlyArray<ChangedPath>, { assessedWrites }: Judged): Work {
   if (assessedWrites === undefined) return
   const exactly = new Set(assessedWrites)
+  const above = new Set(assessedWrites.flatMap(directoriesAbove))
   for (const { path, movedTo, kind, after } of changed) {
     const isOnTheWay = kind === "created" && after === "directory"
     for (const changedPath of movedTo === undefined ? [path] : [path, movedTo]) {
       const isAssessed =
+        exactly.has(".") ||
         exactly.has(changedPath) ||
-        assessedWrites.some(
-          (assessed) =>
-            assessed === "." ||
-            changedPath.startsWith(`${assessed}/`) ||
-            (isOnTheWay && assessed.startsWith(`${changedPath}/`))
-        ) ||
+        (isOnTheWay && above.has(changedPath)) ||
+        directoriesAbove(changedPath).some((directory) => exactly.has(directory)) ||
         // The new spelling of a name, where case is ignored: it was judged as the entry that it finds.
         exactly.has(listedPath(view.root, changedPath) ?? changedPath)
       if (!isAssessed) throw elsewhere(changedPath)
     }
+    yield
   }
 }
 

@@ -135,8 +135,8 @@ export const newPlan = (
   options: { readonly exact?: boolean } = {}
 ): Effect.Effect<NodePlan, LookError> =>
   attempt(lookCodes, () => {
-    const { root, secrets } = settings
-    return new NodePlan({ root, secrets, symlinks, ...options }, committer(settings))
+    const { root, secrets, history } = settings
+    return new NodePlan({ root, secrets, symlinks, canUndo: history.hasRoomFor, ...options }, committer(settings))
   })
 
 /**
@@ -356,14 +356,17 @@ function* perform(
   id: string,
   { steps, staged, rubbish }: JournalledCommit
 ): Work {
-  const { journal, durable, onStep } = settings
+  const { root, journal, durable, onStep } = settings
   const begun: Array<CommitStep> = []
+  root.reads.hold()
   try {
     yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
     giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
     throw error
+  } finally {
+    root.reads.release()
   }
   try {
     for (const path of rubbish) {

@@ -18,10 +18,12 @@ export const contentOfNode = (
   if (Array.isArray(node.content)) return Effect.succeed(node.content as Array<Uint8Array>)
   const { origin } = node
   if (origin === undefined) return Effect.fail(notARegularFile(given))
-  const opened = attempt(planCodes, () => {
-    if (origin.size > maxBytes) throw tooLarge(given, origin.size, maxBytes)
-    return withResolved(root, origin.path, (place) => openFile(root, place))
-  })
+  const opened = root.reads.shared(
+    attempt(planCodes, () => {
+      if (origin.size > maxBytes) throw tooLarge(given, origin.size, maxBytes)
+      return withResolved(root, origin.path, (place) => openFile(root, place))
+    })
+  )
   return Effect.acquireUseRelease(
     opened,
     (descriptor) => readInSlices(descriptor, origin.size),

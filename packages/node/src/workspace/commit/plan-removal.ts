@@ -1,12 +1,16 @@
 import { type ChangedPath, makeToolError, type ToolError } from "@haft/core"
+import * as Effect from "effect/Effect"
 
+import { repeatUntilDone } from "../content.ts"
 import type { Recorded } from "../undo/history-log.ts"
+import { startWalk } from "../walk.ts"
 import { checkWritable, join, modeOf, type Node, stateOfNode, type View } from "./planned-tree.ts"
 
 /** Something that is going to be removed, after what is in it. */
 export interface Removal {
-  readonly node: Node
   readonly path: string
+  /** Looks it up; undefined where nothing is there any more. */
+  readonly find: () => Node | undefined
   /** True once what is in it stands in line. */
   readonly isOpen: boolean
 }
@@ -16,6 +20,31 @@ const sliceMs = 20
 /** Deeper trees are not removed: bringing them back, one directory after the other, would take for ever. */
 const maximumDepth = 256
 
+/** More files and directories are not removed by one call: planning and keeping them takes about 0.1 ms each. */
+const maximumRemoved = 250_000
+
+/** Refuses to remove a directory that holds too much, before any of it is read. */
+export const refuseTooMany = (
+  { root }: View,
+  { path, given, most = maximumRemoved }: { readonly path: string; readonly given: string; readonly most?: number }
+): Effect.Effect<void, ToolError<"write_failed">> =>
+  Effect.suspend(() => {
+    let count = 0
+    return Effect.acquireUseRelease(
+      Effect.sync(() =>
+        startWalk(root, path, { visit: () => (++count > most ? ("stop" as const) : ("continue" as const)) })
+      ),
+      (walk) => repeatUntilDone(root.reads.shared(Effect.sync(() => walk.advance(sliceMs)))),
+      (walk) => Effect.sync(walk.close)
+    ).pipe(Effect.andThen(Effect.suspend(() => (count > most ? Effect.fail(tooMany(given, most)) : Effect.void))))
+  })
+
+const tooMany = (given: string, most: number): ToolError<"write_failed"> =>
+  makeToolError("write_failed", `${given} holds more than ${most} files and directories; nothing was changed`, {
+    suggestion: "Delete what is in it in several calls, or all of it with a command that undo can't take back.",
+    details: { path: given, maxEntries: most }
+  })
+
 /** Hands over nodes that go and all that is in them, what is inside first, for some milliseconds; true when all are done. */
 export const removeNext = (
   view: View,
@@ -24,17 +53,17 @@ export const removeNext = (
 ): boolean => {
   const until = performance.now() + sliceMs
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { node, path, isOpen } = next
-    if (node.kind === "directory" && !isOpen) {
+    const { find, path, isOpen } = next
+    const node = find()
+    if (node?.kind === "directory" && !isOpen) {
       if (path.split("/").length > maximumDepth) throw tooDeep(given)
-      const inside = view.names(node)
+      const inside = view.listed(node)
       if (inside.length > 0 && node.origin !== undefined) checkWritable(view, node.origin, given)
-      pending.push({ node, path, isOpen: true })
+      pending.push({ find: () => node, path, isOpen: true })
       for (const name of inside.toReversed()) {
-        const child = view.child(node, name)
-        if (child !== undefined) pending.push({ node: child, path: join(path, name), isOpen: false })
+        pending.push({ find: () => view.child(node, name, "fingerprint"), path: join(path, name), isOpen: false })
       }
-    } else remove(node, path)
+    } else if (node !== undefined) remove(node, path)
     if (performance.now() > until) return pending.length === 0
   }
   return true

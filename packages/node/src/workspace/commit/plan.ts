@@ -6,6 +6,7 @@ import {
   type ChangePlan,
   type CommitError,
   type Content,
+  type ErrorCode,
   type FileInfo,
   type LookError,
   makeToolError,
@@ -21,6 +22,7 @@ import * as Effect from "effect/Effect"
 import {
   alreadyExists,
   attempt,
+  type ErrorWith,
   isDirectory,
   lookCodes,
   namedAsDirectory,
@@ -42,7 +44,7 @@ import type { Recorded } from "../undo/history-log.ts"
 import { copyNode } from "./copy-across-devices.ts"
 import type { Owner } from "./owner.ts"
 import { contentOfNode, diffOfPlan } from "./plan-content.ts"
-import { deletionOf, removeNext, type Removal } from "./plan-removal.ts"
+import { deletionOf, refuseTooMany, removeNext, type Removal } from "./plan-removal.ts"
 import {
   checkWritable,
   contentState,
@@ -66,6 +68,8 @@ export interface PlanSettings {
   readonly symlinks: SymlinkPolicy
   /** The paths are resolved already, as they are in the history: a link is a link, wherever it stands. */
   readonly exact?: boolean
+  /** True where undo can keep these files. */
+  readonly canUndo: (replaced: ReadonlyArray<FileNode>) => boolean
 }
 
 /** Commits a plan; where it is out of date, plans `again` and commits that. */
@@ -102,6 +106,10 @@ export class NodePlan implements ChangePlan {
     this.view = openView(settings.root, settings.symlinks)
   }
 
+  get isUndoable(): boolean {
+    return this.#settings.canUndo(this.replaced)
+  }
+
   /** Takes the paths that follow as resolved already: a link is a link, wherever it stands. */
   useExactPaths(): void {
     this.#isExact = true
@@ -112,7 +120,7 @@ export class NodePlan implements ChangePlan {
     given: string,
     { follow = true, original = false } = {}
   ): Effect.Effect<FileInfo | undefined, LookError> =>
-    attempt(lookCodes, () => {
+    this.#look(lookCodes, () => {
       const names = this.#locate(given, { follow })
       const node = (original ? this.view.original(names.join("/")) : undefined) ?? this.view.find(names)
       return node === undefined ? undefined : infoOf(node, names)
@@ -123,7 +131,7 @@ export class NodePlan implements ChangePlan {
     { maxBytes = maximumRead, original = false }: { readonly maxBytes?: number; readonly original?: boolean } = {}
   ): Effect.Effect<PlannedFile, PlanError> =>
     Effect.flatMap(
-      attempt(planCodes, () => {
+      this.#look(planCodes, () => {
         const names = this.#locate(given, { read: "content" })
         const now = this.view.find(names)
         const node = original ? (this.view.original(names.join("/")) ?? now) : now
@@ -142,10 +150,10 @@ export class NodePlan implements ChangePlan {
     )
 
   readonly write = (given: string, content: Content, options: WriteOptions = {}): Effect.Effect<void, PlanError> =>
-    attempt(planCodes, () => this.putFile(given, { ...options, content: piecesOf(content), given: content }))
+    this.#look(planCodes, () => this.putFile(given, { ...options, content: piecesOf(content), given: content }))
 
   readonly adopt = (given: string, scratch: string, options: WriteOptions = {}): Effect.Effect<void, PlanError> =>
-    attempt(planCodes, () => {
+    this.#look(planCodes, () => {
       const stats = isAbsolute(scratch) ? lstatSync(scratch, { throwIfNoEntry: false }) : undefined
       if (stats?.isFile() !== true) throw notARegularFile(scratch)
       const { size, mtimeMs } = stats
@@ -156,7 +164,7 @@ export class NodePlan implements ChangePlan {
 
   readonly setMode = (given: string, mode: number): Effect.Effect<void, PlanError> =>
     Effect.flatMap(
-      attempt(planCodes, () => this.#setDirectoryMode(given, mode)),
+      this.#look(planCodes, () => this.#setDirectoryMode(given, mode)),
       (isDone) =>
         isDone ? Effect.void : Effect.flatMap(this.file(given), ({ content }) => this.write(given, content, { mode }))
     )
@@ -166,20 +174,24 @@ export class NodePlan implements ChangePlan {
     { recursive = false, base }: { readonly recursive?: boolean; readonly base?: string } = {}
   ): Effect.Effect<void, PlanError> =>
     Effect.flatMap(
-      attempt(planCodes, () => this.#removable(given, { recursive, base })),
+      this.#look(planCodes, () => this.#removable(given, { recursive, base })),
       ({ node, names }) => {
-        const pending: Array<Removal> = [{ node, path: names.join("/"), isOpen: false }]
+        const pending: Array<Removal> = [{ find: () => node, path: names.join("/"), isOpen: false }]
         const remove = (gone: Node, path: string): void => this.#planDeletion(gone, path)
-        const slice = attempt(planCodes, () => removeNext(this.view, pending, { given, remove }))
-        return Effect.flatMap(repeatUntilDone(slice), () => Effect.sync(() => detach(this.view, names)))
+        const slice = this.#look(planCodes, () => removeNext(this.view, pending, { given, remove }))
+        const isOnDisk = node.kind === "directory" && node.origin !== undefined
+        return (isOnDisk ? refuseTooMany(this.view, { path: node.origin.path, given }) : Effect.void).pipe(
+          Effect.andThen(repeatUntilDone(slice)),
+          Effect.andThen(Effect.sync(() => detach(this.view, names)))
+        )
       }
     )
 
   readonly move = (from: string, to: string, options: MoveOptions = {}): Effect.Effect<void, PlanError> =>
-    attempt(planCodes, () => this.#move(from, to, options))
+    this.#look(planCodes, () => this.#move(from, to, options))
 
   readonly makeDirectory = (given: string, mode?: number): Effect.Effect<void, PlanError> =>
-    attempt(planCodes, () => {
+    this.#look(planCodes, () => {
       const there = this.view.find(this.#locate(given))
       if (there?.kind === "directory") return
       const names = this.#changeable(given)
@@ -190,7 +202,7 @@ export class NodePlan implements ChangePlan {
     })
 
   readonly symlink = (given: string, target: string): Effect.Effect<void, PlanError> =>
-    attempt(planCodes, () => {
+    this.#look(planCodes, () => {
       const names = this.#changeable(given, { follow: false })
       const parent = this.view.find(names.slice(0, -1))
       if (parent?.kind !== "directory") throw notFound(given)
@@ -205,7 +217,7 @@ export class NodePlan implements ChangePlan {
 
   /** Removes a directory when it is empty, and leaves it when it is not. */
   readonly removeIfEmpty = (path: string): Effect.Effect<void, PlanError> =>
-    attempt(planCodes, () => {
+    this.#look(planCodes, () => {
       const names = this.#changeable(path, { follow: false })
       const node = this.view.find(names)
       if (node?.kind !== "directory" || this.view.names(node).length > 0) return
@@ -299,6 +311,11 @@ export class NodePlan implements ChangePlan {
       after,
       ...(old !== undefined && mode !== modeBefore && { changedMode: true })
     })
+  }
+
+  /** Looks at the workspace under the read lock. */
+  #look<A, const Code extends ErrorCode>(codes: ReadonlyArray<Code>, look: () => A): Effect.Effect<A, ErrorWith<Code>> {
+    return this.view.root.reads.shared(attempt(codes, look))
   }
 
   #plan(bytes: number, given: string): void {

@@ -111,8 +111,11 @@ export interface View {
   /** Resolves a path without following a link, with the last name as the caller wrote it. */
   readonly locateAsSpelled: (given: string) => ReadonlyArray<string>
   readonly find: (names: ReadonlyArray<string>) => Node | undefined
-  readonly child: (directory: DirectoryNode, name: string) => Node | undefined
-  /** The names in a directory, sorted. */
+  /** Entry of a directory. `read` reads a small file that nobody has looked at in the same go. */
+  readonly child: (directory: DirectoryNode, name: string, read?: ReadFor) => Node | undefined
+  /** The names in a directory, sorted. Nothing is looked at: what was planned away may be among them. */
+  readonly listed: (directory: DirectoryNode) => ReadonlyArray<string>
+  /** The names in a directory as planned, sorted. */
   readonly names: (directory: DirectoryNode) => ReadonlyArray<string>
 }
 
@@ -137,12 +140,13 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
   const top = withResolved(root, ".", (place) => remember({ ...place, home: undefined }))
   if (top?.kind !== "directory") throw notFound(".")
 
-  const child = (directory: DirectoryNode, name: string): Node | undefined => {
+  const child: View["child"] = (directory, name, read) => {
     if (!directory.children.has(name)) {
       const { origin } = directory
       if (origin !== undefined) {
         const listed = withResolved(root, join(origin.path, name), (place) => {
-          if (place.name === name) remember({ ...place, home: directory })
+          const node = place.name === name ? remember({ ...place, home: directory }) : undefined
+          if (read !== undefined && node?.kind === "file") readSmall(root, node, place, { keep: read === "content" })
           return place.name
         })
         // Another spelling of a name: one entry is one node, under the name that is listed.
@@ -202,6 +206,12 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
     if (read !== undefined && node?.kind === "file") readSmall(root, node, place, { keep: read === "content" })
   }
 
+  const listed = (directory: DirectoryNode): ReadonlyArray<string> => {
+    const { origin } = directory
+    if (origin !== undefined) directory.listed = withResolved(root, origin.path, (place) => listNames(root, place))
+    return [...new Set([...(directory.listed ?? []), ...directory.children.keys()])].toSorted()
+  }
+
   const find = (names: ReadonlyArray<string>): Node | undefined => {
     if (names.length > 2 && knownParent(names) === undefined) lookAlong(names)
     return names.reduce<Node | undefined>(
@@ -241,17 +251,8 @@ export const openView = (root: Root, symlinks: SymlinkPolicy): View => {
         ...namesOf(path).slice(0, -1),
         spelled
       ]),
-    names: (directory) => {
-      const names = new Set<string>()
-      if (directory.origin !== undefined) {
-        directory.listed = withResolved(root, directory.origin.path, (place) => listNames(root, place))
-        for (const name of directory.listed) {
-          if (child(directory, name) !== undefined) names.add(name)
-        }
-      }
-      for (const [name, node] of directory.children) if (node !== undefined) names.add(name)
-      return [...names].toSorted()
-    }
+    listed,
+    names: (directory) => listed(directory).filter((name) => child(directory, name) !== undefined)
   }
 }
 

@@ -20,8 +20,9 @@ import { attempt, type ErrorWith, ignoring, isErrno, isWithoutLinks, naming, pla
 import { repeatUntilDone, writeFully } from "../content.ts"
 import { pathOf, type Spots } from "../paths/directory-entries.ts"
 import { type FileIdentity, identityOf, isSame } from "../paths/handles.ts"
+import type { Work } from "../turns.ts"
 import { type Owner, otherOwner } from "./owner.ts"
-import type { ScratchFile } from "./planned-tree.ts"
+import type { FileNode, ScratchFile } from "./planned-tree.ts"
 import type { Staged } from "./steps.ts"
 
 interface StageOptions {
@@ -41,29 +42,30 @@ export const stageAll = (
 ): Effect.Effect<ReadonlyMap<string, FileIdentity>, StageError> => {
   const identities = new Map<string, FileIdentity>()
   const syncing = new Syncing()
-  const stageOne = (one: Staged): void => {
-    const { descriptor, identity } = naming(one.target, () => stage(spots, one))
-    if (descriptor !== undefined) {
-      if (durable && staged.length > 1) syncing.start(descriptor, one.target)
-      else naming(one.target, () => finish(descriptor, { durable }))
+  function* stageEach(): Work {
+    for (const one of staged) {
+      const { descriptor, identity } = yield* stage(spots, one)
+      if (descriptor !== undefined) {
+        if (durable && staged.length > 1) syncing.start(descriptor, one.target)
+        else naming(one.target, () => finish(descriptor, { durable }))
+      }
+      identities.set(one.path, identity)
+      onStep?.("staged")
+      yield
     }
-    identities.set(one.path, identity)
-    onStep?.("staged")
   }
-  let next = 0
+  const work = stageEach()
   const slice = attempt(planCodes, () => {
     const until = performance.now() + sliceMs
-    for (let one = staged[next]; one !== undefined; one = staged[next]) {
-      next++
-      stageOne(one)
-      if (syncing.count >= maximumOpen || performance.now() > until) break
-    }
-    return next === staged.length
+    while (syncing.count < maximumOpen && performance.now() < until) if (work.next().done === true) return true
+    return false
   })
   const room = Effect.suspend(() =>
     syncing.count < maximumOpen ? Effect.void : syncing.untilFewerThan(maximumOpen / 2)
   )
   return repeatUntilDone(Effect.tap(slice, () => room)).pipe(
+    // Closes a file that is half written.
+    Effect.onInterrupt(() => Effect.sync(() => void work.return())),
     Effect.andThen(Effect.suspend(() => syncing.untilFewerThan(1))),
     Effect.as(identities)
   )
@@ -74,30 +76,48 @@ type StageError = ErrorWith<(typeof planCodes)[number]>
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL } = constants
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
-/** Writes a staged file or link under its temporary name. A file's descriptor is left open. */
-const stage = (
-  spots: Spots,
-  { path, node }: Staged
-): { readonly descriptor: number | undefined; readonly identity: FileIdentity } => {
+interface StagedFile {
+  readonly descriptor: number | undefined
+  readonly identity: FileIdentity
+}
+
+/** Writes a staged file or link under its temporary name, piece by piece. A file's descriptor is left open. */
+function* stage(spots: Spots, { path, node, target: given }: Staged): Work<StagedFile> {
   const target = pathOf(spots.at(path))
   if (node.kind !== "file") {
-    symlinkSync(node.target ?? "", target)
-    return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
+    return naming(given, () => {
+      symlinkSync(node.target ?? "", target)
+      return { descriptor: undefined, identity: identityOf(lstatSync(target)) }
+    })
   }
-  const isTaken = node.scratch !== undefined && takeOver(node.scratch, target)
-  const descriptor = openSync(target, isTaken ? O_RDONLY | O_NOFOLLOW : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+  const { scratch, content = [] } = node
+  const isTaken = scratch !== undefined && naming(given, () => takeOver(scratch, target))
+  const flags = isTaken ? O_RDONLY | O_NOFOLLOW : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+  const descriptor = naming(given, () => openSync(target, flags, 0o666))
+  let isStaged = false
   try {
-    if (!isTaken) for (const piece of node.content ?? []) writeFully(descriptor, piece)
-    const stats = fstatSync(descriptor)
-    const isTheirs = giveTo(descriptor, stats, node.owner ?? otherOwner(dirname(target)) ?? stats)
-    // Bits such as set-user-ID must not take effect for another owner.
-    const mode = isTheirs ? node.mode : node.mode && node.mode & 0o777
-    if (mode !== undefined && mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, mode)
-    return { descriptor, identity: identityOf(stats) }
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
+    let isFirst = true
+    for (const piece of isTaken ? [] : content) {
+      if (!isFirst) yield
+      isFirst = false
+      naming(given, () => writeFully(descriptor, piece))
+    }
+    const identity = naming(given, () => setRights(descriptor, target, node))
+    isStaged = true
+    return { descriptor, identity }
+  } finally {
+    if (!isStaged) closeSync(descriptor)
   }
+}
+
+/** Gives a new file the owner and the permission bits that were planned for it. */
+const setRights = (descriptor: number, target: string, { owner, mode: planned }: FileNode): FileIdentity => {
+  const stats = fstatSync(descriptor)
+  const isTheirs = giveTo(descriptor, stats, owner ?? otherOwner(dirname(target)) ?? stats)
+  // Bits such as set-user-ID must not take effect for another owner.
+  const mode = isTheirs ? planned : planned && planned & 0o777
+  if (mode !== undefined && mode !== (stats.mode & 0o7777)) fchmodSync(descriptor, mode)
+  return identityOf(stats)
 }
 
 /** Gives a scratch file its temporary name as a second one; false where it lies on another disk and has to be copied. */

@@ -126,13 +126,12 @@ interface Arrival {
 }
 
 /** Everything that is not where it was, or was not there at all; outer directories before what is in them. */
-const arrivalsIn = (directory: DirectoryNode, path: string): Array<Arrival> => {
-  const found: Array<Arrival> = []
+const arrivalsIn = (directory: DirectoryNode, path: string, found: Array<Arrival> = []): ReadonlyArray<Arrival> => {
   for (const [name, node] of directory.children) {
     if (node === undefined) continue
     const isAtHome = node.origin !== undefined && node.origin.home === directory && node.origin.name === name
     if (!isAtHome) found.push({ node, path: join(path, name), over: directory.found?.get(name) })
-    if (node.kind === "directory") found.push(...arrivalsIn(node, join(path, name)))
+    if (node.kind === "directory") arrivalsIn(node, join(path, name), found)
   }
   return found
 }

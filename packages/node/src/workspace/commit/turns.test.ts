@@ -4,9 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { describe, expect, it, onTestFinished } from "vitest"
 
+import { closeRoot, openRoot } from "../paths/containment.ts"
 import { nodeWorkspace } from "../workspace.ts"
+import { refuseTooMany } from "./plan-removal.ts"
+import { type Node, openView } from "./planned-tree.ts"
+import { stepsFor } from "./steps.ts"
 
-const count = 1000
+const count = 400
 
 const files = Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at % 7}/f${at}.txt`, `text ${at}`]))
 
@@ -42,12 +46,15 @@ const operations: ReadonlyArray<readonly [string, Operation]> = [
   ["undo of a write", { before: writing, work: undoing, after: (path) => files[path] ?? null }]
 ]
 
-const inWorkspace = <A>(use: (workspace: WorkspaceService, read: () => string) => Effect.Effect<A, unknown>) => {
+const inWorkspace = <A>(
+  use: (workspace: WorkspaceService, read: () => string) => Effect.Effect<A, unknown>,
+  options: { readonly onStep?: (name: string) => void } = {}
+) => {
   const place = temporaryWorkspace(files)
   onTestFinished(place.remove)
   const read = (): string =>
     JSON.stringify(Object.keys(files).map((path) => (place.exists(path) ? place.read(path) : null)))
-  const layer = nodeWorkspace({ root: place.root, state: place.state, durable: false })
+  const layer = nodeWorkspace({ root: place.root, state: place.state, durable: false, ...options })
   return Effect.runPromise(Workspace.use((workspace) => use(workspace, read)).pipe(Effect.provide(layer)))
 }
 
@@ -72,7 +79,77 @@ const turnsDuring = <A, E>(effect: Effect.Effect<A, E>) =>
     )
   })
 
-describe.each(operations)("%s of 1,000 files", (_name, { before, work, after }) => {
+/** The ways to read a workspace, each of the first and the last file that the operations below change. */
+const looks: Readonly<Record<string, (workspace: WorkspaceService) => Effect.Effect<string>>> = {
+  read: ({ read }) => atEnds((path) => Effect.map(read(path), (bytes) => Buffer.from(bytes).toString())),
+  info: ({ info }) => atEnds((path) => Effect.map(info(path), ({ size }) => String(size))),
+  fingerprint: ({ fingerprint }) => atEnds(fingerprint),
+  plan: ({ plan }) =>
+    orCode(Effect.flatMap(plan, ({ file }) => atEnds((path) => Effect.map(file(path), (found) => found.fingerprint)))),
+  readEach: (workspace) =>
+    Effect.suspend(() => {
+      const found: Array<string> = []
+      const visit: Parameters<WorkspaceService["readEach"]>[1] = (_path, content) =>
+        found.push("code" in content ? content.code : Buffer.from(content).toString()) < 2
+      return Effect.map(workspace.readEach(ends, visit), () => found.join())
+    }),
+  walk: ({ walk }) =>
+    Effect.suspend(() => {
+      let count = 0
+      const visited = walk(".", ({ kind }) => {
+        if (kind === "file") count++
+        return "continue"
+      })
+      return orCode(Effect.map(visited, () => String(count)))
+    }),
+  glob: ({ glob }) => orCode(Effect.map(glob(".", "**/f*.txt"), ({ total }) => String(total)))
+}
+
+const ends = [Object.keys(files)[0] ?? "", Object.keys(files).at(-1) ?? ""]
+
+const atEnds = (look: (path: string) => Effect.Effect<string, { readonly code: string }>) =>
+  Effect.map(
+    Effect.forEach(ends, (path) => orCode(look(path))),
+    (found) => found.join()
+  )
+
+const orCode = (look: Effect.Effect<string, { readonly code: string }>): Effect.Effect<string> =>
+  Effect.match(look, { onFailure: ({ code }) => code, onSuccess: (seen) => seen })
+
+/** Every look at once, by name. */
+const lookAll = (workspace: WorkspaceService) =>
+  Effect.all(
+    Object.entries(looks).map(([name, look]) => Effect.map(look(workspace), (seen) => `${name} ${seen}`)),
+    { concurrency: "unbounded" }
+  )
+
+describe.each(operations)("%s of 400 files", (_name, { before, work }) => {
+  it("is seen whole by readers that begin while its steps are done", () => {
+    const steps = { done: 0, look: (): void => {} }
+    const onStep = (name: string): void => {
+      // One of the first steps, one in the middle of a turn, and one in a later turn.
+      if (["set_aside", "put_in_place"].includes(name) && [1, 60, 300].includes(++steps.done)) steps.look()
+    }
+    return inWorkspace(
+      (workspace) =>
+        Effect.gen(function* () {
+          if (before !== undefined) yield* before(workspace)
+          const first = yield* lookAll(workspace)
+          const early: Array<Fiber.Fiber<ReadonlyArray<string>>> = []
+          Object.assign(steps, { done: 0, look: () => early.push(Effect.runFork(lookAll(workspace))) })
+          yield* work(workspace)
+          const seen = yield* Fiber.joinAll(early)
+          const last = yield* lookAll(workspace)
+          expect(seen.length).toBeGreaterThan(0)
+          expect(seen).toEqual(seen.map(() => last))
+          expect(last).not.toEqual(first)
+        }),
+      { onStep }
+    )
+  })
+})
+
+describe.each(operations)("%s of 400 files", (_name, { before, work, after }) => {
   it("lets the event loop go on in between", () =>
     inWorkspace((workspace) =>
       Effect.gen(function* () {
@@ -84,7 +161,7 @@ describe.each(operations)("%s of 1,000 files", (_name, { before, work, after }) 
 
   it("is whole or has not happened when it is interrupted at any turn", { timeout: 120_000 }, async () => {
     const done = JSON.stringify(Object.keys(files).map(after))
-    for (const turn of [2, 9, 22]) {
+    for (const turn of [2, 6, 12]) {
       await inWorkspace((workspace, read) =>
         Effect.gen(function* () {
           if (before !== undefined) yield* before(workspace)
@@ -96,5 +173,40 @@ describe.each(operations)("%s of 1,000 files", (_name, { before, work, after }) 
         })
       )
     }
+  })
+})
+
+describe("refuseTooMany", () => {
+  it.each([
+    [410, undefined],
+    // The 400 files lie in seven directories.
+    [407, undefined],
+    [406, "write_failed: d holds more than 406 files and directories; nothing was changed"],
+    [3, "write_failed: d holds more than 3 files and directories; nothing was changed"]
+  ])("counts the files and directories below one against a limit of %i", async (most, expected) => {
+    const place = temporaryWorkspace(files)
+    onTestFinished(place.remove)
+    const root = openRoot(place.root)
+    const refused = refuseTooMany(openView(root, "deny"), { path: "d", given: "d", most })
+    const told = await Effect.runPromise(
+      Effect.match(refused, { onFailure: ({ code, message }) => `${code}: ${message}`, onSuccess: () => undefined })
+    )
+    closeRoot(root)
+    expect(told).toBe(expected)
+  })
+})
+
+describe("stepsFor", () => {
+  it("lists 200,000 files below one directory", () => {
+    const children = new Map<string, Node>()
+    for (let at = 0; at < 200_000; at++) children.set(`f${at}`, { kind: "file", content: [] })
+    const place = temporaryWorkspace({})
+    onTestFinished(place.remove)
+    const root = openRoot(place.root)
+    const view = openView(root, "deny")
+    view.top.children.set("d", { kind: "directory", children })
+    const { steps, staged } = stepsFor(view, "0123456789abcdef")
+    closeRoot(root)
+    expect([steps.length, staged.length]).toEqual([200_001, 200_000])
   })
 })

@@ -12,6 +12,7 @@ const maximumIgnoreFile = 1024 * 1024
 
 /** Directories and ignore files below a root. Links are refused on every step of the way. */
 export const globSource = (root: Root): GlobSource => ({
+  shared: root.reads.shared,
   walk: (start, visitor) => startWalk(root, start, visitor),
   isThere: (path) => orUndefined(() => withResolved(root, path, ({ found }) => found)) !== undefined,
   read: (directory, name) => orUndefined(() => readIn(root, directory, name)),

@@ -394,7 +394,8 @@ it.live("stops reading when it is interrupted", () =>
       walk: () => ({ advance: () => (seen.slices++, false), close: () => (seen.isClosed = true) }),
       read: () => undefined,
       readAt: () => undefined,
-      isThere: () => true
+      isThere: () => true,
+      shared: (read) => read
     }
     const fiber = yield* Effect.forkChild(globFiles(endless, ".", "**/*"), { startImmediately: true })
     while (seen.slices === 0) yield* Effect.sleep("1 millis")

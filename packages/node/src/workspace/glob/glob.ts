@@ -1,8 +1,9 @@
 import type { GlobOptions, GlobResult, ToolError, WalkEntry, WalkStep } from "@haft/core"
 import * as Effect from "effect/Effect"
 
-import { inSlices } from "../content.ts"
+import { repeatUntilDone } from "../content.ts"
 import type { Held } from "../paths/handles.ts"
+import type { ReadLock } from "../read-lock.ts"
 import type { EnteredDirectory, Walk, WalkVisitor } from "../walk.ts"
 import { type IgnoreRules, noRules, withIgnoreFile } from "./gitignore.ts"
 import { compileGlob, enterDirectory, matchesFile, type Reached } from "./matcher.ts"
@@ -15,6 +16,8 @@ export interface GlobSource {
   readonly read: (directory: Held, name: string) => Uint8Array | undefined
   readonly readAt: (directory: string, name: string) => Uint8Array | undefined
   readonly isThere: (path: string) => boolean
+  /** Reads under the read lock. */
+  readonly shared: ReadLock["shared"]
 }
 
 /** The regular files, and symbolic links if so asked, below `directory` whose path, relative to it, matches. */
@@ -37,7 +40,8 @@ export const globFiles = Effect.fnUntraced(function* (
   let isDone = false
   yield* Effect.acquireUseRelease(
     Effect.sync(() => source.walk(directory, visitor)),
-    (walk) => inSlices(() => (isDone = walk.advance(20)) || performance.now() > until),
+    (walk) =>
+      repeatUntilDone(source.shared(Effect.sync(() => (isDone = walk.advance(20)) || performance.now() > until))),
     (walk) => Effect.sync(walk.close)
   )
   return isDone ? visitor.result() : { ...visitor.result(), timedOut: true }

@@ -5,6 +5,7 @@ import { makeToolError, type SymlinkPolicy, type ToolError } from "@haft/core"
 
 import { fromErrno, isErrno, nameTooLong, replacedMeanwhile } from "../../errno.ts"
 import { CommitsUnderWay } from "../commit/temporary-name.ts"
+import { ReadLock } from "../read-lock.ts"
 import { LatelyHeld } from "./directory-handle-cache.ts"
 import { heldAgain, type Held, type Technique } from "./handles.ts"
 import { nameOnDisk } from "./name-on-disk.ts"
@@ -23,6 +24,7 @@ export interface Root {
   readonly close: () => void
   readonly lately: LatelyHeld
   readonly commits: CommitsUnderWay
+  readonly reads: ReadLock
   /** Present where the first name of every path is that of a root. */
   readonly named?: NamedRoots
   /** A directory with a link to each named root. */
@@ -64,7 +66,8 @@ export const asRoot = <R extends OpenRoot & Pick<Root, "named">>(opened: R): R &
     const { root, rest } = rootAndRest(opened, names.join("/"))
     return `${root === "/" ? "" : root}/${rest}`
   }),
-  commits: new CommitsUnderWay()
+  commits: new CommitsUnderWay(),
+  reads: new ReadLock()
 })
 
 /** True for the names of a root, or of the top of several. */

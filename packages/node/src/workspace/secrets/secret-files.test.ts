@@ -145,8 +145,9 @@ describe("secret files", () => {
         const diff = yield* plan.diff
         yield* plan.commit()
         const preview = yield* workspace.previewUndo()
+        const undoDiff = yield* preview.diff
         yield* workspace.undo()
-        return [diff, preview.diff]
+        return [diff, undoDiff]
       })
     )
     for (const diff of diffs) {

@@ -5,7 +5,7 @@ import { makeToolError, type ToolError } from "@haft/core"
 
 import { namingState } from "../../errno.ts"
 import { type RepeatableContent, type FileNode, sizeOfContent, stateOfNode } from "../commit/planned-tree.ts"
-import { fingerprintContent, isFileState } from "../content.ts"
+import { fingerprintOf, isFileState, newHash } from "../content.ts"
 import type { Root } from "../paths/containment.ts"
 import type { Spots } from "../paths/directory-entries.ts"
 import type { Work } from "../turns.ts"
@@ -24,8 +24,18 @@ export interface Gathered {
   readonly unlink: () => void
 }
 
+/** Content of a file before a commit. */
+export interface StoredVersion {
+  readonly content: RepeatableContent
+  readonly size: number
+  /** Of the content, also where the state is that of a file too large to be hashed at once. */
+  readonly fingerprint: string
+}
+
 /** Undo history in the state directory: the entries that commits replaced. */
 export interface History {
+  /** True where these files are small enough to be kept. */
+  readonly hasRoomFor: (replaced: ReadonlyArray<FileNode>) => boolean
   /** Keeps what files hold now. */
   readonly gather: (replaced: ReadonlyArray<FileNode>) => Work<Gathered>
   readonly append: (entry: HistoryEntry) => void
@@ -35,8 +45,8 @@ export interface History {
   readonly detach: (entry: HistoryEntry) => void
   /** Oldest first, without the cancelled. */
   readonly entries: () => ReadonlyArray<HistoryEntry>
-  /** Content that was kept, by its fingerprint. */
-  readonly content: (state: string) => RepeatableContent
+  /** Version that was kept, by its state. Reads it once, to see that it is whole. */
+  readonly stored: (state: string) => Work<StoredVersion>
   /** The name of a file that was kept as it is. */
   readonly imagePath: ImagePath
 }
@@ -87,10 +97,14 @@ export const openHistory = (options: {
     total = size
   }
 
+  const hasRoomFor: History["hasRoomFor"] = (replaced) =>
+    replaced.reduce((sum, node) => sum + sizeOfNode(node), 0) <= roomBytes
+
   return {
+    hasRoomFor,
     *gather(replaced) {
       const sizes = replaced.map(sizeOfNode)
-      const tooLarge = sizes.reduce((sum, size) => sum + size, 0) > roomBytes
+      const tooLarge = !hasRoomFor(replaced)
       linking.clear()
       for (const [index, node] of tooLarge ? [] : replaced.entries()) {
         const state = stateOfNode(root, node)
@@ -129,18 +143,30 @@ export const openHistory = (options: {
     cancel: (id) => namingState(() => log.cancel(id)),
     detach: (entry) => namingState(() => imagesOf(entry).forEach(images.detach)),
     entries: log.entries,
-    content: (state) => {
+    *stored(state) {
       const content = images.content(state)
-      if (content === undefined || !isContentOf(state, content, images.size(state))) throw gone(state)
-      return content
+      if (content === undefined) throw gone(state)
+      const size = images.size(state)
+      const fingerprint = yield* fingerprintInTurns(content)
+      // What is too large to be hashed when it is planned is known by its size.
+      const isWhole = state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprint === state
+      if (!isWhole) throw gone(state)
+      return { content, size, fingerprint }
     },
     imagePath: images.path
   }
 }
 
-// A file that is too large to be hashed is known by its size.
-const isContentOf = (state: string, content: RepeatableContent, size: number): boolean =>
-  state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprintContent(content) === state
+function* fingerprintInTurns(content: RepeatableContent): Work<string> {
+  const hash = newHash()
+  let isFirst = true
+  for (const piece of content) {
+    if (!isFirst) yield
+    isFirst = false
+    hash.update(piece)
+  }
+  return fingerprintOf(hash)
+}
 
 const gone = (state: string): ToolError<"no_history"> =>
   makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {

@@ -43,7 +43,7 @@ export const previewUndo = Effect.fnUntraced(function* (
 ): Effect.fn.Return<UndoPreview, UndoError> {
   const { changes, report } = yield* inTurns(undoCodes, () => planUndo(settings.history, what))
   const plan = yield* planAll(settings, changes)
-  return { ...report, diff: yield* plan.diff.pipe(Effect.mapError(asUndoError)) }
+  return { ...report, diff: plan.diff.pipe(Effect.mapError(asUndoError)) }
 })
 
 /** Plans all changes; where somebody has changed files since, fails naming all of them. */
@@ -72,6 +72,8 @@ type Inverse =
       readonly kind: "write"
       readonly path: string
       readonly content: Iterable<Uint8Array>
+      readonly fingerprint: string
+      readonly size: number
       readonly base: string
       readonly mode?: number
       readonly owner?: Owner
@@ -118,7 +120,7 @@ function* planUndo(history: History, what: What): Work<UndoPlan> {
   if (recorded.length === 0 && lost[0] !== undefined) throw notAFile(lost[0])
   const changes: Array<Inverse> = []
   for (const one of recorded) {
-    changes.push(inverse(history, one))
+    changes.push(yield* inverse(history, one))
     yield
   }
   return {
@@ -191,7 +193,7 @@ const withoutTakenBack = (entries: ReadonlyArray<HistoryEntry>): ReadonlyArray<H
   return entries.filter(({ id }) => !takenBack.has(id))
 }
 
-const inverse = (history: History, one: Recorded): Inverse => {
+function* inverse(history: History, one: Recorded): Work<Inverse> {
   const { did } = one
   if (did === "set_mode") return { kind: "set_mode", path: one.path, mode: one.before }
   if (did === "make_directory") return { kind: "remove_if_empty", path: one.path }
@@ -199,13 +201,13 @@ const inverse = (history: History, one: Recorded): Inverse => {
   if (did === "write") {
     const { path, after, before, changedMode } = one
     if (before === null) return { kind: "delete", path, base: after }
-    const content = history.content(before.state)
-    return { kind: "write", path, base: after, content, ...(changedMode === true && { mode: before.mode }) }
+    const stored = yield* history.stored(before.state)
+    return { kind: "write", path, base: after, ...stored, ...(changedMode === true && { mode: before.mode }) }
   }
   const { path, state, mode, target, owner } = one
   if (target !== undefined) return { kind: "link", path, target }
   if (state === "directory") return { kind: "directory", path, mode }
-  return { kind: "write", path, base: "absent", content: history.content(state), mode, ...(owner && { owner }) }
+  return { kind: "write", path, base: "absent", ...(yield* history.stored(state)), mode, ...(owner && { owner }) }
 }
 
 /** Pipes, sockets and devices are not kept: what they hold is not on the disk. */

@@ -29,8 +29,9 @@ export const scopeOf = Effect.fnUntraced(function* (directory: string): Effect.f
     const above = names.slice(0, depth).join("/")
     const entries = yield* workspace.list(above === "" ? "." : above).pipe(Effect.orElseSucceed(() => []))
     hasRules ||= entries.some((entry) => entry.name === ".gitignore")
-    const beside = entries.filter((entry) => entry.name !== name)
-    exclusions.push(...beside.map((entry) => excluding(above === "" ? "" : `${above}/`, literally(entry.name))))
+    for (const entry of entries) {
+      if (entry.name !== name) exclusions.push(excluding(above === "" ? "" : `${above}/`, literally(entry.name)))
+    }
   }
   if (!hasRules) return alone
   return { target: ".", options: fitOneList(exclusions) ? exclusions : [], heedsAbove: true }
