@@ -33,6 +33,22 @@ it.each([
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
+it("answers with the text of the built-in tools alone where it is told so", async () => {
+  using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+  const args = [bin, "mcp", ...placeOf(workspace), "--dialect", "claude-code", "--text-only"]
+  const client = new Client({ name: "test", version: "0" })
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "pipe" }))
+  const { tools } = await client.listTools()
+  expect(tools.find(({ name }) => name === "Read")).not.toHaveProperty("outputSchema")
+  const result = await client.callTool({ name: "Read", arguments: { file_path: "a.txt" } })
+  expect(result).toMatchObject({ isError: false, content: [{ type: "text", text: expect.stringContaining("1\tone") }] })
+  expect(result).not.toHaveProperty("structuredContent")
+  const failure = await client.callTool({ name: "Read", arguments: { file_path: "none.txt" } })
+  expect(failure).toMatchObject({ isError: true })
+  expect(failure).not.toHaveProperty("structuredContent")
+  await client.close()
+})
+
 it("takes the place of the reference filesystem server, with directories as its arguments", async () => {
   using workspace = temporaryWorkspace({ "a.txt": "one\n" })
   const args = [
@@ -87,7 +103,10 @@ it.each([
   await client.callTool({ name: "run_command", arguments: { command: "sh -c true" } })
   await client.close()
   expect(asked).toEqual([
-    { message: expect.stringContaining('"path":"a.txt"'), fields: ["approve", "remember", "scope", "comment"] },
+    {
+      message: expect.stringContaining('"path":"a.txt"'),
+      fields: ["approve", "remember", "scope", "expires", "comment"]
+    },
     { message: expect.stringContaining("sh -c true"), fields: ["approve", "comment"] }
   ])
   const stored = JSON.parse((await haft(["rules", "list", "--json", ...placeOf(workspace)])).stdout) as Array<{

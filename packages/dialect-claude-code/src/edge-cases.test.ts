@@ -67,7 +67,7 @@ it("Read shows what a background command has printed", async () => {
   const started = await host.call("Bash", { command: "echo printed; sleep 60", run_in_background: true })
   const { backgroundTaskId } = started.wire as { readonly backgroundTaskId: string }
   const file_path = `/haft/tasks/${backgroundTaskId}.output`
-  await expect.poll(async () => (await host.call("Read", { file_path })).text).toBe("     1→printed")
+  await expect.poll(async () => (await host.call("Read", { file_path })).text).toBe("1\tprinted\n2\t")
   expect(await host.call("TaskStop", { task_id: backgroundTaskId })).toMatchObject({ ok: true })
 })
 
@@ -88,10 +88,10 @@ it("Bash cuts long output and names where all of it is", async () => {
   expect(rawOutputPath).toContain("stdout")
 })
 
-it("Read cuts long lines and reads CRLF without the carriage return", async () => {
+it("Read shows long lines whole, CRLF without the carriage return, and the empty line after the last", async () => {
   const { host } = await open({ "a.txt": `${"x".repeat(3_000)}\r\nend\r\n` })
   const { text } = await host.call("Read", { file_path: "a.txt" })
-  expect(text).toBe(`     1→${"x".repeat(2_000)}... [truncated]\n     2→end`)
+  expect(text).toBe(`1\t${"x".repeat(3_000)}\n2\tend\n3\t`)
 })
 
 it("Glob shows the newest hundred first", async () => {

@@ -8,7 +8,10 @@ export const mcp: Subcommand = {
   name: "mcp",
   summary: "speak MCP on stdin and stdout",
   takes: "[DIR…]",
-  options: { "output-schemas": { describe: "show clients the schemas of replies, which cost context" } },
+  options: {
+    "output-schemas": { describe: "show clients the schemas of replies, which cost context" },
+    "text-only": { describe: "answer with text alone, for clients that show the model structured content instead" }
+  },
   examples: [
     "haft mcp --workspace ~/project",
     "haft mcp --dialect mcp-filesystem ~/project ~/notes",
@@ -22,7 +25,11 @@ export const mcp: Subcommand = {
       ? openHostFor(config)
       : openHostLater(config, tools, () => openHostFor(config)))
     try {
-      await speakMcp(host, { version: given.version, ...(given.has("output-schemas") && { outputSchemas: true }) })
+      await speakMcp(host, {
+        version: given.version,
+        ...(given.has("output-schemas") && { outputSchemas: true }),
+        ...(given.has("text-only") && { textOnly: true })
+      })
     } finally {
       await host.dispose()
     }

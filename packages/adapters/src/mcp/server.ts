@@ -106,7 +106,7 @@ export const mcpServer = (host: McpHost, options: McpOptions): McpServerFactory 
       const step = await untilAborted(conversation, context.mcpReq.signal)
       if ("reply" in step) {
         if (shown.learn(conversation.tool, step.reply)) await server.sendToolListChanged().catch(ignore)
-        return mcpResult(step.reply)
+        return mcpResult(step.reply, options)
       }
       if (canElicit(context, server)) return questionFor(step.question, waiting.enter(conversation), options.describe)
       conversation.answer({ approved: false, unanswered: true, reason: cannotAsk(options) })

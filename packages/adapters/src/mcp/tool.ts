@@ -7,18 +7,23 @@ export interface McpToolOptions {
    * dialect says by default.
    */
   readonly outputSchemas?: boolean
+  /**
+   * Answers with the text for the model alone, without structured content and its schema. Claude's clients, for example,
+   * hand structured content to the model in place of the text.
+   */
+  readonly textOnly?: boolean
 }
 
 /** A tool as `tools/list` shows it. */
 export const mcpTool = (tool: ToolDescription, name: string, options: McpToolOptions = {}): Tool => {
-  const { outputSchemas = tool.hidesReplySchema !== true } = options
+  const { outputSchemas = tool.hidesReplySchema !== true, textOnly = false } = options
   const title = titleOf(tool.name)
   return {
     name,
     title,
     description: tool.description,
     inputSchema: { type: "object", ...tool.inputSchema },
-    outputSchema: { type: "object", ...(outputSchemas && tool.replySchema) },
+    ...(!textOnly && { outputSchema: { type: "object", ...(outputSchemas && tool.replySchema) } }),
     annotations: {
       title,
       readOnlyHint: tool.risk === "read_only",
@@ -46,13 +51,16 @@ const acronyms = new Set(["api", "html", "http", "id", "json", "pdf", "url"])
  * A reply as `tools/call` answers it. The first block is the text for people, unless the answer has none; what an approver
  * said is a last block of its own, as not every dialect's envelope has room for it.
  */
-export const mcpResult = ({ text, blocks, wire, ok, notes = [] }: Reply): CallToolResult => ({
+export const mcpResult = (
+  { text, blocks, wire, ok, notes = [] }: Reply,
+  { textOnly = false }: McpToolOptions = {}
+): CallToolResult => ({
   content: [
     ...(text === "" || blocks[0]?.type === "text" ? [] : [{ type: "text" as const, text }]),
     ...blocks.map(mcpBlock),
     ...(notes.length === 0 ? [] : [{ type: "text" as const, text: notes.join("\n") }])
   ],
-  structuredContent: wire,
+  ...(!textOnly && { structuredContent: wire }),
   isError: !ok
 })
 

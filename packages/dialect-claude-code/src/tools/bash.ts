@@ -64,13 +64,12 @@ export const bash = claudeCode.tool({
     if (call.run_in_background === true) return yield* inBackground(call)
     return yield* answerOf(yield* shell(requestOf(call)), call)
   }),
-  render: ({ stdout, stderr, backgroundTaskId, returnCodeInterpretation }) => {
+  render: ({ stdout, stderr, backgroundTaskId }) => {
     if (backgroundTaskId !== undefined) {
       return `Command running in background with ID: ${backgroundTaskId}. Output is being written to: ${outputPathOf(backgroundTaskId)}`
     }
-    return [stdout.replace(/\n$/, ""), stderr.trim(), returnCodeInterpretation ?? ""]
-      .filter((part) => part !== "")
-      .join("\n")
+    const printed = [stdout.replace(/\n$/, ""), stderr.trim()].filter((part) => part !== "")
+    return printed.length === 0 ? "(Bash completed with no output)" : printed.join("\n")
   }
 })
 
@@ -101,7 +100,8 @@ const inBackground = Effect.fnUntraced(function* ({ command, timeout }: Call) {
 const answerOf = Effect.fnUntraced(function* (outcome: ShellOutcome, { command }: Call) {
   const [stdout, stderr] = [
     clipText(outcome.stdout.text, mostCharacters),
-    clipText(outcome.stderr.text, mostCharacters)
+    // An interactive bash that is told to exit says so.
+    clipText(outcome.isOver ? outcome.stderr.text.replace(/(?<=^|\n)exit\n$/, "") : outcome.stderr.text, mostCharacters)
   ]
   const answer = {
     stdout: stdout.text,
@@ -111,7 +111,7 @@ const answerOf = Effect.fnUntraced(function* (outcome: ShellOutcome, { command }
   }
   const printed = [answer.stdout.replace(/\n$/, ""), answer.stderr.trim()].filter((part) => part !== "")
   if (outcome.timedOut) {
-    const message = [`Command timed out after ${shownTime(outcome.timeoutMs)}`, ...printed].join("\n")
+    const message = ["Exit code 143", ...printed, `Command timed out after ${shownTime(outcome.timeoutMs)}`].join("\n")
     return yield* makeToolError("timeout", message, {
       details: { worded: true },
       output: { ...answer, timedOutAfterMs: outcome.timeoutMs }

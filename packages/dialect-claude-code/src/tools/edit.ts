@@ -8,7 +8,7 @@ import * as z from "zod"
 import { claudeCode } from "../dialect.ts"
 import { patchBetween, structuredPatch } from "../patch.ts"
 import { inStaleWords, lastSeen, rememberFile } from "../read-files.ts"
-import { inFileWords, worded } from "../worded.ts"
+import { inFileWords, isCurrent, refused, worded } from "../worded.ts"
 
 const input = z.strictObject({
   file_path: z.string().describe("File, absolute or relative to the workspace"),
@@ -43,7 +43,7 @@ const planCall = Effect.fnUntraced(function* (plan: ChangePlan, call: Call) {
 })
 
 const operation = planOnce((plan, call: Call) =>
-  planCall(plan, call).pipe(Effect.mapError(inStaleWords), inFileWords(call.file_path))
+  planCall(plan, call).pipe(Effect.mapError(inStaleWords), inFileWords(call.file_path), Effect.mapError(refused))
 )
 
 export const edit = claudeCode.tool({
@@ -81,7 +81,7 @@ export const edit = claudeCode.tool({
   }),
   render: ({ filePath, replaceAll }) =>
     replaceAll
-      ? `The file ${singleLine(filePath)} has been updated. All occurrences were successfully replaced.`
+      ? `The file ${singleLine(filePath)} has been updated. All occurrences were successfully replaced. ${isCurrent}`
       : `The file ${singleLine(filePath)} has been updated successfully.`
 })
 

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer"
 import { extname } from "node:path"
 
 import { singleLine, toolError, Workspace } from "@haft/core"
-import { readBytes, readLines } from "@haft/fs-tools/operations"
+import { type Lines, readBytes, readLines } from "@haft/fs-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
@@ -12,8 +12,6 @@ import { rememberFile } from "../read-files.ts"
 import { taskAt, taskOutput } from "../task-output.ts"
 import { inFileWords, worded } from "../worded.ts"
 
-const mostLines = 2000
-const mostCharacters = 2000
 /** A file beyond this is read in parts, unless the call says that it means all of it. */
 const mostBytes = 256 * 1024
 const fingerprintUpTo = 64 * 1024 * 1024
@@ -29,7 +27,7 @@ const imageTypes: Readonly<Record<string, string>> = {
 const input = z.strictObject({
   file_path: z.string().describe("File, absolute or relative to the workspace"),
   offset: z.number().optional().describe("First line, counted from 1"),
-  limit: z.number().optional().describe(`Lines to read at most; ${mostLines} when absent`),
+  limit: z.number().optional().describe("Lines to read at most; all when absent"),
   pages: z.string().optional().describe("Pages of a PDF, such as 1-5"),
   allow_large: z.boolean().optional().describe("Read a file of more than 256 KB at once")
 })
@@ -98,16 +96,23 @@ const readText = Effect.fnUntraced(function* ({ file_path, offset, limit, allow_
   if (size > mostBytes && !isPart && !allow_large) {
     return yield* worded(
       "file_too_large",
-      `File content (${shownSize(size)}) exceeds maximum allowed size (256KB). Use offset and limit parameters to read specific portions of the file, or search for specific content instead of reading the whole file.`
+      `File content (${shownSize(size)}) exceeds maximum allowed size (256KB). Use offset and limit parameters to read specific portions of the file, or search for specific content instead of reading the whole file. To read it anyway, up to what still fits in your context, call Read again with allow_large: true — only if you genuinely need all of it or the user asked for the whole file.`
     )
   }
   const start = Math.max(1, Math.floor(offset ?? 1))
-  const end = start + Math.max(1, Math.floor(limit ?? (allow_large ? Number.MAX_SAFE_INTEGER : mostLines))) - 1
+  const end = start + Math.max(1, Math.floor(limit ?? Number.MAX_SAFE_INTEGER)) - 1
   const lines = yield* readLines(file_path, { start, end, anyEncoding: true, fingerprintUpTo })
-  const { info, text, totalLines, keptLines } = lines
+  const { info, text, keptLines } = lines
+  const totalLines = lines.totalLines + (start > lines.totalLines ? yield* emptyLastLine(file_path, lines) : 0)
   if (info.fingerprint !== undefined) yield* rememberFile(info.path, info.fingerprint)
   const file = { filePath: file_path, content: text, numLines: keptLines, startLine: start, totalLines }
   return { type: "text", file } satisfies Answer
+})
+
+/** 1 where a file ends with a line break: Claude Code counts the empty line after it, which is behind every other. */
+const emptyLastLine = Effect.fnUntraced(function* (path: string, { totalLines }: Lines) {
+  const last = yield* readLines(path, { start: totalLines, end: totalLines, anyEncoding: true })
+  return last.text.endsWith("\n") ? 1 : 0
 })
 
 const readBinary = Effect.fnUntraced(function* (filePath: string, extension: string) {
@@ -138,8 +143,8 @@ const textAnswer = (filePath: string, content: string): Answer => {
   return { type: "text", file: { filePath, content, numLines: totalLines, startLine: 1, totalLines } }
 }
 
-const rendered = ({ type, file }: Answer, { offset }: Call): string => {
-  const { content = "", startLine = 1, totalLines = 0, filePath, originalSize = 0, cells = [] } = file
+const rendered = ({ type, file }: Answer, { offset, limit }: Call): string => {
+  const { content = "", startLine = 1, numLines = 0, totalLines = 0, filePath, originalSize = 0, cells = [] } = file
   if (type === "image") return ""
   if (type === "pdf") return `PDF file read: ${singleLine(filePath)} (${shownSize(originalSize)})`
   if (type === "notebook") return cells.map((cell) => JSON.stringify(cell)).join("\n")
@@ -149,15 +154,12 @@ const rendered = ({ type, file }: Answer, { offset }: Call): string => {
       `Warning: the file exists but is shorter than the provided offset (${offset}). The file has ${totalLines} lines.`
     )
   }
-  return content
-    .replace(/\r?\n$/, "")
+  const isToTheEnd = startLine + numLines > totalLines && (limit === undefined || numLines < limit)
+  return (isToTheEnd ? content : content.replace(/\r?\n$/, ""))
     .split(/\r?\n/)
-    .map((line, index) => `${String(startLine + index).padStart(6)}→${cut(line)}`)
+    .map((line, index) => `${startLine + index}\t${line}`)
     .join("\n")
 }
-
-const cut = (line: string): string =>
-  line.length > mostCharacters ? `${line.slice(0, mostCharacters).toWellFormed()}... [truncated]` : line
 
 const reminder = (text: string): string => `<system-reminder>${text}</system-reminder>`
 

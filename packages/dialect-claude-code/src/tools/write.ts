@@ -8,7 +8,7 @@ import * as z from "zod"
 import { claudeCode } from "../dialect.ts"
 import { patchBetween, structuredPatch } from "../patch.ts"
 import { inStaleWords, lastSeen, rememberFile } from "../read-files.ts"
-import { inFileWords } from "../worded.ts"
+import { inFileWords, isCurrent } from "../worded.ts"
 
 const input = z.strictObject({
   file_path: z.string().describe("File, absolute or relative to the workspace"),
@@ -58,6 +58,6 @@ export const write = claudeCode.tool({
   }),
   render: ({ type, filePath }) =>
     type === "create"
-      ? `File created successfully at: ${singleLine(filePath)}`
-      : `The file ${singleLine(filePath)} has been updated successfully.`
+      ? `File created successfully at: ${singleLine(filePath)} ${isCurrent}`
+      : `The file ${singleLine(filePath)} has been updated successfully. ${isCurrent}`
 })
