@@ -284,6 +284,7 @@ describe.runIf(isLinux)("what a command changed", () => {
     const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0"
     const dead = join(overlays, `haft-overlay-${namespace}-999999-1-abcdef01`)
     mkdirSync(join(dead, "upper"), { recursive: true })
+    mkdirSync(join(overlays, `haft-ended-${namespace}-999999-1-abcdef02`, "work"), { recursive: true })
     const config: HaftConfig = { root: workspace.root, state: workspace.state, sandbox: "unshare", approval: "all" }
     const host = await openHost(standardHost(config))
     await host.call("run_command", { command: "true" })
