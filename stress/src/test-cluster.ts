@@ -1,12 +1,12 @@
-import { type ChildProcess, fork } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { startPostgres, type TestPostgres } from "@haft/cluster/testing"
+import { type FaultyProxy, freePort, startFaultyProxy, startPostgres, type TestPostgres } from "@haft/cluster/testing"
 
+import { makeNetwork, type MemberPlace } from "./member-network.ts"
 import type { MemberSetting } from "./member-tokens.ts"
 
 /** One member of a cluster under test, in its own process, with its own way to the database. */
@@ -23,8 +23,10 @@ export interface TestMember {
   readonly rssMegabytes: () => number
   /** Processor time of its process so far. */
   readonly cpuSeconds: () => number
-  /** Cuts the member off the database, and joins them again. */
-  readonly cut: (isCut: boolean) => void
+  /** The network between the member and the database. */
+  readonly toDatabase: FaultyProxy
+  /** Cuts its machine off from all others; absent where the machine has no network namespaces. */
+  readonly cutOff?: (isCut: boolean) => void
 }
 
 export interface TestCluster {
@@ -40,13 +42,19 @@ export interface ClusterOptions {
   readonly members: number
   readonly workspaces: number
   readonly leaseMs: number
+  /** Gives each member a network namespace, and clocks that differ by hours. */
+  readonly isApart?: boolean
 }
+
+/** Clocks of members that are apart. */
+const skews = [0, 3_600_000, -7_200_000]
 
 /** Starts PostgreSQL and the members of a cluster on loopback. */
 export const startCluster = async ({
   members: count,
   workspaces: many,
-  leaseMs
+  leaseMs,
+  isApart = false
 }: ClusterOptions): Promise<TestCluster> => {
   const postgres = await startPostgres()
   const scratch = mkdtempSync(join(tmpdir(), "haft-stress-cluster-"))
@@ -55,9 +63,14 @@ export const startCluster = async ({
   writeFileSync(join(seed, "README.md"), "a workspace\n")
   const workspaces = Array.from({ length: many }, (_, index) => (index === 0 ? "default" : `workspace-${index}`))
   const members: Array<TestMember> = []
+  const network = makeNetwork(isApart ? count : 0)
   for (let index = 0; index < count; index++) {
-    const setting = { directory: join(scratch, `member-${index}`), seed, workspaces, leaseMs }
-    members.push(await makeMember(postgres, setting))
+    const place = network.places[index] ?? { host: "127.0.0.1", inside: (program, args) => [program, args] as const }
+    const skewMs = isApart ? (skews[index % skews.length] ?? 0) : 0
+    const setting = { directory: join(scratch, `member-${index}`), seed, workspaces, leaseMs, skewMs, host: place.host }
+    const toDatabase = await startFaultyProxy(Number(new URL(postgres.url).port), network.gateway)
+    const database = postgres.url.replace(/@.*\//, `@${network.gateway}:${toDatabase.port}/`)
+    members.push(await makeMember({ ...setting, database }, place, toDatabase))
   }
   await Promise.all(members.map(({ start }) => start()))
   return {
@@ -68,18 +81,18 @@ export const startCluster = async ({
     remove: async () => {
       await Promise.all(members.map(({ kill }) => kill()))
       await postgres.remove()
+      network.remove()
       rmSync(scratch, { recursive: true, force: true })
     }
   }
 }
 
 const makeMember = async (
-  postgres: TestPostgres,
-  setting: Omit<MemberSetting, "database" | "address">
+  setting: Omit<MemberSetting, "address">,
+  place: MemberPlace,
+  toDatabase: FaultyProxy
 ): Promise<TestMember> => {
-  const { port: databasePort, cut } = await cuttableProxy(Number(new URL(postgres.url).port))
-  const address = `127.0.0.1:${await freePort()}`
-  const database = postgres.url.replace(/:\d+\//, `:${databasePort}/`)
+  const address = `${place.host}:${await freePort()}`
   let child: ChildProcess | undefined
   let url = ""
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -95,10 +108,10 @@ const makeMember = async (
     kill: () => end("SIGKILL"),
     leave: () => end("SIGTERM"),
     start: async () => {
-      const argument = JSON.stringify({ ...setting, database, address } satisfies MemberSetting)
-      child = fork(join(import.meta.dirname, "cluster-member.ts"), [argument], {
-        stdio: ["ignore", "ignore", "inherit", "ipc"]
-      })
+      const argument = JSON.stringify({ ...setting, address } satisfies MemberSetting)
+      const args = [...process.execArgv, join(import.meta.dirname, "cluster-member.ts"), argument]
+      const [program, all] = place.inside(process.execPath, args)
+      child = spawn(program, all, { stdio: ["ignore", "ignore", "inherit", "ipc"] })
       const [message] = (await once(child, "message")) as [{ readonly url: string }]
       ;({ url } = message)
     },
@@ -109,51 +122,10 @@ const makeMember = async (
       const fields = statOf(child, "stat").split(") ")[1]?.split(" ") ?? []
       return (Number(fields[11]) + Number(fields[12])) / 100
     },
-    cut
+    toDatabase,
+    ...(place.cutOff !== undefined && { cutOff: place.cutOff })
   }
 }
 
 const statOf = (child: ChildProcess | undefined, file: string): string =>
   readFileSync(`/proc/${child?.pid}/${file}`, "utf8")
-
-/** A TCP proxy that can be cut: connections end, and new ones are refused. */
-const cuttableProxy = async (target: number) => {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((near) => {
-    if (isCut) return near.destroy()
-    const far = connect(target, "127.0.0.1")
-    for (const [one, other] of [
-      [near, far],
-      [far, near]
-    ] as const) {
-      sockets.add(one)
-      one.on("error", () => other.destroy())
-      one.on("close", () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-      one.pipe(other)
-    }
-    return undefined
-  })
-  server.listen(0, "127.0.0.1").unref()
-  await once(server, "listening")
-  const address = server.address()
-  return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    cut: (next: boolean) => {
-      isCut = next
-      if (next) for (const socket of sockets) socket.destroy()
-    }
-  }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  return typeof address === "object" && address !== null ? address.port : 0
-}

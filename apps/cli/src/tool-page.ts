@@ -5,11 +5,11 @@ import { table, wrapped } from "./table.ts"
 /** Description and parameters of one tool, from its schema. */
 export const toolPage = ({ name, description, risk, inputSchema }: ToolDescription): string => {
   const parameters = parametersOf(inputSchema)
-  const needed = parameters.filter(({ isNeeded }) => isNeeded).map(({ key }) => `${key}=…`)
-  const more = needed.length < parameters.length ? ["[KEY=VALUE …]"] : []
+  const required = parameters.filter(({ isRequired }) => isRequired).map(({ key }) => `${key}=…`)
+  const more = required.length < parameters.length ? ["[KEY=VALUE …]"] : []
   return [
     wrapped(`haft call ${name} (${risk}): ${description}`, 2),
-    wrapped(`Usage: haft call ${[name, ...needed, ...more].join(" ")} [options]`, 7),
+    wrapped(`Usage: haft call ${[name, ...required, ...more].join(" ")} [options]`, 7),
     parameters.length === 0 ? "It takes nothing." : table(rowsOf(inputSchema, "  "), { goesOn: true }),
     "Options: haft call --help\n"
   ].join("\n\n")
@@ -18,14 +18,14 @@ export const toolPage = ({ name, description, risk, inputSchema }: ToolDescripti
 interface Parameter {
   readonly key: string
   readonly schema: JsonSchema
-  readonly isNeeded: boolean
+  readonly isRequired: boolean
 }
 
 const parametersOf = ({ properties = {}, required = [] }: JsonSchema): ReadonlyArray<Parameter> =>
   Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([key, schema]) => ({
     key,
     schema,
-    isNeeded: (required as ReadonlyArray<string>).includes(key)
+    isRequired: (required as ReadonlyArray<string>).includes(key)
   }))
 
 type Row = ReadonlyArray<string>
@@ -36,9 +36,9 @@ const rowsOf = (schema: JsonSchema, indent: string): Array<Row> =>
     [rowOf(parameter, indent)].concat(insideOf(parameter.schema).flatMap((one) => rowsOf(one, `${indent}  `)))
   )
 
-const rowOf = ({ key, schema, isNeeded }: Parameter, indent: string): Row => {
+const rowOf = ({ key, schema, isRequired }: Parameter, indent: string): Row => {
   const { description = "" } = schema as { readonly description?: string }
-  return [`${indent}${key}`, typeOf(schema) + (isNeeded ? ", needed" : defaultOf(schema)), description]
+  return [`${indent}${key}`, typeOf(schema) + (isRequired ? ", required" : defaultOf(schema)), description]
 }
 
 const insideOf = (schema: JsonSchema): ReadonlyArray<JsonSchema> =>

@@ -247,7 +247,7 @@ describe("haft call", () => {
     expect(code).toBe(0)
     expect(stdout).toContain("Usage: haft call file.patch path=… patches=… [options]\n")
     expect(stdout).toMatch(
-      /\n {2}patches +list of object, needed {2}Applied in order.*\n {4}find +string, needed +Exact/
+      /\n {2}patches +list of object, required {2}Applied in order.*\n {4}find +string, required +Exact/
     )
     const { stdout: more } = await haft(inWorkspace("call", "read_file", "--help"))
     expect(more).toContain("haft call read_file path=… [KEY=VALUE …] [options]\n")
@@ -304,6 +304,8 @@ describe("haft doctor", () => {
   it("says what it found, for people and as JSON", async () => {
     const plain = await haft(inWorkspace("doctor"))
     expect(plain.stdout).toContain(`✓ Node: ${process.version}`)
+    // Optional packages that a clone installs are found from the bundle, too.
+    for (const subject of ["ripgrep", "Code index", "Terminals"]) expect(plain.stdout).toContain(`✓ ${subject}: `)
     const { findings } = JSON.parse((await haft(inWorkspace("doctor", "--json"))).stdout) as {
       findings: Array<Finding>
     }

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-import { findPostgres, startPostgres, type TestPostgres } from "@haft/cluster/testing"
+import { findPostgres, freePort, startPostgres, type TestPostgres } from "@haft/cluster/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 const bin = join(import.meta.dirname, "../src/bin.ts")
@@ -84,6 +83,13 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
       expect(haft("cluster", "status", "--cluster", postgres.url).stdout).toMatch(
         /MEMBER +STATE[\s\S]+draining[\s\S]+WORKSPACE +OWNER/
       )
+      // A token of the command counts at every member, until it is revoked.
+      const token = haft("token", "create", "carol", "--role", "approver", "--cluster", postgres.url).stdout.trim()
+      const statusOf = async (url: string): Promise<number> =>
+        (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status
+      for (const url of urls) await expect.poll(() => statusOf(url), { timeout: 10_000 }).toBe(200)
+      expect(haft("token", "revoke", "carol", "--cluster", postgres.url).status).toBe(0)
+      for (const url of urls) await expect.poll(() => statusOf(url), { timeout: 10_000 }).toBe(401)
       const unknown = haft("cluster", "move", "default", "127.0.0.1:1", "--cluster", postgres.url)
       expect(unknown.status).not.toBe(0)
       expect(unknown.stderr).toContain("no active member at 127.0.0.1:1")
@@ -98,13 +104,3 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
     expect(haft("serve", "--cluster", postgres.url).stderr).toContain("--cluster needs --address")
   })
 })
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })

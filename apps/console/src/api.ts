@@ -3,11 +3,14 @@ import type {
   AgentState,
   ApprovalAnswer,
   ApprovalMode,
+  ClusterStatus,
   FoundCall,
   JournalEvent,
+  Me,
   OpenRequest,
   OpenTerminal,
   Preview,
+  RecordMetrics,
   Rule,
   RunName,
   Simulation,
@@ -85,6 +88,8 @@ export interface WorkspaceApi {
   readonly events: (run: string, after?: number) => Promise<EventPage>
   /** Every event of a call, in full. `from` is the number of the first, if known. */
   readonly callEvents: (run: string, step: number, from?: number) => Promise<ReadonlyArray<JournalEvent>>
+  /** Figures of a run, or of the whole record. */
+  readonly metrics: (run?: string) => Promise<RecordMetrics>
   readonly search: (query: Readonly<Record<string, string>>) => Promise<FoundCalls>
   /** The record of a run, to be saved as a file. */
   readonly exportRun: (run: string) => Promise<Blob>
@@ -113,6 +118,17 @@ export const loadOverview = async (): Promise<ReadonlyArray<WorkspaceOverview>> 
 
 export const listWorkspaces = async (): Promise<ReadonlyArray<WorkspaceName>> =>
   (await getJson<{ workspaces: ReadonlyArray<WorkspaceName> }>("/v1/workspaces")).workspaces
+
+export const loadMe = (): Promise<Me> => getJson("/v1/me")
+
+export const loadCluster = (): Promise<ClusterStatus> => getJson("/v1/cluster")
+
+/** Asks the owner of a workspace to hand it over to the member at an address. */
+export const moveWorkspace = (workspace: string, to: string): Promise<void> =>
+  sendJson("POST", "/v1/cluster/moves", { workspace, to })
+
+/** Asks a member to hand over all its workspaces, and to take no new ones. */
+export const drainMember = (address: string): Promise<void> => sendJson("POST", "/v1/cluster/drains", { address })
 
 /** Ways to sign in besides one-time links. */
 export const signInMethods = (): Promise<{ readonly oidc: boolean }> => sendJson("GET", "/v1/sign-in")
@@ -150,6 +166,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       const address = `${base}/runs/${encodeURIComponent(run)}/calls/${step}?from=${from}`
       return (await getJson<{ events: ReadonlyArray<JournalEvent> }>(address)).events
     },
+    metrics: (run) => getJson(`${base}/metrics${run === undefined ? "" : `?run=${encodeURIComponent(run)}`}`),
     search: (query) => getJson(`${base}/record?${new URLSearchParams(query).toString()}`),
     exportRun: async (run) => {
       const response = await fetch(`${base}/runs/${encodeURIComponent(run)}/export`, { headers: sessionHeaders() })
@@ -195,7 +212,8 @@ const sendJson = <A>(method: string, address: string, body?: unknown): Promise<A
 const readJson = async <A>(sent: Promise<Response>): Promise<A> => {
   const response = await sent
   if (!response.ok) throw await failure(response)
-  return (await response.json()) as A
+  const text = await response.text()
+  return (text === "" ? undefined : JSON.parse(text)) as A
 }
 
 const failure = async (response: Response): Promise<ApiError> => {

@@ -1,8 +1,8 @@
 import { useEffect, useMemo } from "react"
 
-import { ApiError, listWorkspaces, workspaceApi } from "./api.ts"
+import { ApiError, listWorkspaces, loadMe, workspaceApi } from "./api.ts"
 import { Console } from "./console.tsx"
-import { useConnection } from "./events/feed.ts"
+import { subscribeToFeed, useConnection } from "./events/feed.ts"
 import { useLoad } from "./hooks/use-load.ts"
 import { Empty, Problem } from "./parts.tsx"
 import { addressOf, goTo, useRoute } from "./route.ts"
@@ -17,7 +17,19 @@ export const App = () => {
     if (connection === "live") reload()
   }, [connection, reload])
   const route = useRoute()
-  const workspaces = loaded.state === "ready" ? loaded.value : undefined
+  const known = loaded.state === "ready" ? loaded.value : undefined
+  const workspaces = known?.workspaces
+  useEffect(
+    () =>
+      subscribeToFeed((message) => {
+        if ("connection" in message) return
+        // A workspace that a member of a cluster has opened since records another run.
+        const { workspace, run } = message.data
+        const before = workspaces?.find(({ name: other }) => other === workspace)
+        if (before !== undefined && run !== undefined && before.run !== run) reload()
+      }),
+    [workspaces, reload]
+  )
   const chosen = workspaces?.find(({ name }) => name === route.workspace) ?? workspaces?.[0]
   const name = chosen?.name
   const api = useMemo(() => (name === undefined ? undefined : workspaceApi(name)), [name])
@@ -34,7 +46,7 @@ export const App = () => {
     )
   }
   if (loaded.state === "loading") return <main className="alone quiet">Loading…</main>
-  if (workspaces === undefined) {
+  if (known === undefined || workspaces === undefined) {
     return (
       <main className="alone">
         <h1>haft</h1>
@@ -54,12 +66,16 @@ export const App = () => {
       </main>
     )
   }
-  return <Console key={chosen.name} api={api} workspace={chosen} workspaces={workspaces} route={route} />
+  return <Console key={chosen.name} api={api} workspace={chosen} workspaces={workspaces} route={route} me={known.me} />
 }
 
 /** Undefined when the browser has no session. */
-const workspacesOrNobody = () =>
-  listWorkspaces().catch((error: unknown) => {
+const workspacesOrNobody = async () => {
+  try {
+    const [workspaces, me] = await Promise.all([listWorkspaces(), loadMe()])
+    return { workspaces, me }
+  } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return undefined
     throw error
-  })
+  }
+}

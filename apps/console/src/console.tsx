@@ -12,13 +12,14 @@ import { addressOf, goTo, type Route, type ScreenName, screenNames } from "./rou
 import type { ScreenProps } from "./screen-props.ts"
 import { Activity } from "./screens/activity/activity.tsx"
 import { Approvals } from "./screens/approvals/approvals.tsx"
+import { Cluster } from "./screens/cluster.tsx"
 import { Metrics } from "./screens/metrics.tsx"
 import { Overview } from "./screens/overview.tsx"
 import { Review } from "./screens/review.tsx"
 import { Rules } from "./screens/rules/rules.tsx"
 import { Tools } from "./screens/tools/tools.tsx"
 import { SignIn } from "./session/sign-in.tsx"
-import type { WorkspaceName } from "./wire.ts"
+import type { Me, WorkspaceName } from "./wire.ts"
 
 // The terminal emulator is as large as all the rest, and not everybody opens it.
 const Terminals = lazy(() => import("./screens/terminals.tsx").then((module) => ({ default: module.Terminals })))
@@ -31,7 +32,8 @@ const screens: Readonly<Record<ScreenName, ComponentType<ScreenProps>>> = {
   tools: Tools,
   rules: Rules,
   metrics: Metrics,
-  overview: Overview
+  overview: Overview,
+  cluster: Cluster
 }
 
 interface ConsoleProps {
@@ -39,10 +41,11 @@ interface ConsoleProps {
   readonly workspace: WorkspaceName
   readonly workspaces: ReadonlyArray<WorkspaceName>
   readonly route: Route
+  readonly me: Me
 }
 
 /** One workspace: its live state, and the screen that is chosen. */
-export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => {
+export const Console = ({ api, workspace, workspaces, route, me }: ConsoleProps) => {
   const { name, run, dialects, mode } = workspace
   const connection = useConnection()
   const { log, news } = useEvents(api, name, run)
@@ -52,11 +55,10 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
   const notifications = useNotifications(requests)
   const main = useRef<HTMLElement>(null)
   const { screen } = route
+  const shown = me.cluster === true ? screenNames : screenNames.filter((one) => one !== "cluster")
 
   useShortcuts(
-    Object.fromEntries(
-      screenNames.map((other, index) => [String(index + 1), () => goTo(addressOf(name, other))] as const)
-    ),
+    Object.fromEntries(shown.map((other, index) => [String(index + 1), () => goTo(addressOf(name, other))] as const)),
     shortcuts === "on"
   )
   useEffect(() => {
@@ -87,7 +89,9 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
         dialect={dialects[0] ?? ""}
         workspace={name}
         workspaces={workspaces}
+        screens={shown}
         screen={screen}
+        me={me}
         waiting={requests.length}
         connection={connection}
         notifications={notifications}
@@ -112,6 +116,7 @@ export const Console = ({ api, workspace, workspaces, route }: ConsoleProps) => 
             inbox={inbox}
             workspaces={workspaces}
             hasShortcuts={shortcuts === "on"}
+            me={me}
           />
         </Suspense>
       </main>

@@ -8,9 +8,9 @@ import { useSetting } from "./hooks/use-setting.ts"
 import { useShortcuts } from "./hooks/use-shortcuts.ts"
 import { ModeChoice } from "./mode-choice.tsx"
 import { Key } from "./parts.tsx"
-import { addressOf, goTo, type ScreenName, screenNames } from "./route.ts"
+import { addressOf, goTo, type ScreenName } from "./route.ts"
 import { forgetSessionKey } from "./session/session-key.ts"
-import type { ApprovalMode, WorkspaceName } from "./wire.ts"
+import type { ApprovalMode, Me, WorkspaceName } from "./wire.ts"
 
 interface HeaderProps {
   readonly api: WorkspaceApi
@@ -18,7 +18,10 @@ interface HeaderProps {
   readonly dialect: string
   readonly workspace: string
   readonly workspaces: ReadonlyArray<WorkspaceName>
+  /** Screens that this server has. */
+  readonly screens: ReadonlyArray<ScreenName>
   readonly screen: ScreenName
+  readonly me: Me
   readonly waiting: number
   readonly connection: Connection
   readonly notifications: ReturnType<typeof useNotifications>
@@ -36,7 +39,7 @@ const themes = ["auto", "light", "dark"] as const
 
 /** The choice of workspace and screen, the state of the connection, and the settings. */
 export const Header = (props: HeaderProps) => {
-  const { workspace, workspaces, screen, waiting, connection, notifications } = props
+  const { workspace, workspaces, screens, screen, waiting, connection, notifications } = props
   const [theme, setTheme] = useSetting("theme", themes, "auto")
   useEffect(() => {
     document.documentElement.dataset["theme"] = theme
@@ -57,7 +60,7 @@ export const Header = (props: HeaderProps) => {
       </label>
       <ModeChoice api={props.api} mode={props.mode} dialect={props.dialect} />
       <nav aria-label="Screens">
-        {screenNames.map((name) => (
+        {screens.map((name) => (
           <a key={name} href={addressOf(workspace, name)} aria-current={name === screen ? "page" : undefined}>
             {name}
             {name === "approvals" && waiting > 0 && (
@@ -84,7 +87,7 @@ export const Header = (props: HeaderProps) => {
             ))}
           </select>
         </label>
-        <ShortcutHelp shortcuts={props.shortcuts} onShortcuts={props.onShortcuts} />
+        <ShortcutHelp me={props.me} screens={screens} shortcuts={props.shortcuts} onShortcuts={props.onShortcuts} />
       </div>
     </header>
   )
@@ -96,7 +99,6 @@ const signedOut = (): void => {
 }
 
 const keys: ReadonlyArray<readonly [key: string, action: string]> = [
-  ["1 … 8", "go to a screen"],
   ["j  k", "next and previous request or call"],
   ["a", "approve"],
   ["d", "deny"],
@@ -107,7 +109,9 @@ const keys: ReadonlyArray<readonly [key: string, action: string]> = [
   ["?", "this list"]
 ]
 
-const ShortcutHelp = ({ shortcuts, onShortcuts }: Pick<HeaderProps, "shortcuts" | "onShortcuts">) => {
+type ShortcutHelpProps = Pick<HeaderProps, "me" | "screens" | "shortcuts" | "onShortcuts">
+
+const ShortcutHelp = ({ me, screens, shortcuts, onShortcuts }: ShortcutHelpProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const open = (): void => dialog.current?.showModal()
   useShortcuts({ "?": open }, shortcuts === "on")
@@ -119,7 +123,7 @@ const ShortcutHelp = ({ shortcuts, onShortcuts }: Pick<HeaderProps, "shortcuts" 
       <dialog ref={dialog} aria-labelledby="shortcut-title">
         <h2 id="shortcut-title">Keyboard shortcuts and session</h2>
         <dl className="keys">
-          {keys.map(([key, action]) => (
+          {[[`1 … ${screens.length}`, "go to a screen"] as const, ...keys].map(([key, action]) => (
             <div key={key}>
               <dt>
                 <kbd>{key}</kbd>
@@ -136,6 +140,9 @@ const ShortcutHelp = ({ shortcuts, onShortcuts }: Pick<HeaderProps, "shortcuts" 
           />
           Single keys are shortcuts
         </label>
+        <p className="quiet">
+          Signed in as {me.name}, with the role {me.role}.
+        </p>
         <div className="buttons">
           <button type="button" onClick={() => dialog.current?.close()}>
             Close

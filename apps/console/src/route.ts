@@ -8,7 +8,8 @@ export const screenNames = [
   "tools",
   "rules",
   "metrics",
-  "overview"
+  "overview",
+  "cluster"
 ] as const
 export type ScreenName = (typeof screenNames)[number]
 

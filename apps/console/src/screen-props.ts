@@ -2,7 +2,7 @@ import type { WorkspaceApi } from "./api.ts"
 import type { CallLog } from "./calls/call-log.ts"
 import type { Inbox } from "./events/inbox.ts"
 import type { News } from "./hooks/use-events.ts"
-import type { WorkspaceName } from "./wire.ts"
+import type { Me, WorkspaceName } from "./wire.ts"
 
 /** Properties that every screen receives. */
 export interface ScreenProps {
@@ -18,4 +18,5 @@ export interface ScreenProps {
   readonly inbox: Inbox
   readonly workspaces: ReadonlyArray<WorkspaceName>
   readonly hasShortcuts: boolean
+  readonly me: Me
 }

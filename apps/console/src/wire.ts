@@ -108,7 +108,7 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   readonly binding: string
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
-  readonly remember?: { readonly offer: string; readonly scope: RememberScope }
+  readonly remember?: { readonly offer: string; readonly scope: RememberScope; readonly expires?: string }
   readonly reason?: string
   readonly refusedHunks?: ReadonlyArray<{ readonly path: string; readonly hunk: number }>
 }
@@ -138,6 +138,35 @@ export interface WorkspaceOverview {
   readonly health: "ok" | "degraded"
   readonly problems: ReadonlyArray<string>
 }
+
+/** Who is signed in, and at which kind of server. */
+export interface Me extends Party {
+  /** Present where the server is a member of a cluster. */
+  readonly cluster?: true
+}
+
+/** Members and workspaces of a cluster, as its database has them. */
+export interface ClusterStatus {
+  readonly members: ReadonlyArray<{
+    readonly id: string
+    readonly address: string
+    readonly url: string
+    readonly version: string
+    readonly state: MemberState
+    readonly workspaces: number
+    /** Bytes of audit logs that are not in the database yet. */
+    readonly lag: number
+  }>
+  readonly workspaces: ReadonlyArray<{
+    readonly name: string
+    readonly epoch: string
+    readonly commits: string
+    readonly owner?: string
+    readonly notCarried: ReadonlyArray<string>
+  }>
+}
+
+export type MemberState = "active" | "draining" | "unreachable" | "left"
 
 /** An agent that has called since the server started. */
 export interface AgentState {
@@ -229,6 +258,34 @@ export interface SimulatedCall {
   readonly recorded: Decision
   readonly simulated: { readonly decision: "allow" | "ask" | "deny"; readonly reason: string }
   readonly change: "same" | "less" | "more"
+}
+
+/** Figures of a run, or of the whole record. Durations are in milliseconds. */
+export interface RecordMetrics {
+  readonly runs: number
+  readonly calls: number
+  readonly failed: number
+  readonly p50?: number
+  readonly p95?: number
+  readonly buckets: ReadonlyArray<TimeBucket>
+  readonly tools: ReadonlyArray<ToolLatency>
+  readonly decisions: ReadonlyArray<{ readonly decision: string; readonly by: string; readonly count: number }>
+}
+
+export interface TimeBucket {
+  /** Milliseconds since the epoch, where the bucket begins. */
+  readonly from: number
+  readonly succeeded: number
+  readonly failed: number
+}
+
+export interface ToolLatency {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
 }
 
 export interface Simulation {

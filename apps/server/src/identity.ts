@@ -5,6 +5,7 @@ import {
   type Party,
   requireStrongToken,
   type Sessions,
+  sessionsInMemory,
   type StoredSession,
   type TokenInfo,
   type TokenRole,
@@ -67,7 +68,7 @@ export interface BrowserSession {
   readonly key: string
 }
 
-/** Where a server's tokens and sessions are kept; those given at its start, and none over a restart, when absent. */
+/** Where a server's tokens and sessions are kept; without them, only fixed tokens, and sessions that end with the process. */
 export interface IdentityStores {
   readonly tokens?: Tokens | undefined
   readonly sessions?: Sessions | undefined
@@ -99,11 +100,7 @@ export const gatekeeper = (
     secret: padded(secret)
   }))
   const links = new Map<string, { readonly identity: CallerIdentity; readonly validUntil: number }>()
-  let loaded: Promise<Map<string, StoredSession>> | undefined
-  const allSessions = (): Promise<Map<string, StoredSession>> =>
-    (loaded ??= Promise.resolve(kept?.list() ?? []).then(
-      (list) => new Map(list.map((session) => [session.id, session]))
-    ))
+  const sessions = kept ?? sessionsInMemory(now)
 
   const isInForce: Gatekeeper["isInForce"] = async (identity) =>
     identity?.token === undefined || (await store?.isInForce(identity.token)) === true
@@ -120,10 +117,10 @@ export const gatekeeper = (
   const bySession = async (request: Request): Promise<CallerIdentity | undefined> => {
     const value = cookieIn(request, sessionCookie)
     if (value === undefined) return undefined
-    const session = (await allSessions()).get(hashOf(value).toString("hex"))
+    const session = await sessions.find(hashOf(value).toString("hex"))
     // Browsers send a cookie to every port of its host. The key is kept by the console's own origin, so that a cookie
     // which another server has got is worth nothing.
-    if (session === undefined || session.validUntil <= now()) return undefined
+    if (session === undefined) return undefined
     if (!timingSafeEqual(Buffer.from(session.key, "hex"), hashOf(keyOf(request)))) return undefined
     const { id, name, role, workspaces, token, grant } = session
     // The configuration may have changed since the person signed in.
@@ -152,8 +149,6 @@ export const gatekeeper = (
     })
 
   const startSession: Gatekeeper["startSession"] = async ({ name, role, workspaces, token, grant }, request) => {
-    const sessions = await allSessions()
-    for (const [old, { validUntil }] of sessions) if (validUntil <= now()) sessions.delete(old)
     const [secret, key] = [makeToken(), makeToken()]
     const session: StoredSession = {
       id: hashOf(secret).toString("hex"),
@@ -165,8 +160,7 @@ export const gatekeeper = (
       ...(grant !== undefined && { grant }),
       validUntil: now() + sessionLifetimeMs
     }
-    await kept?.add(session)
-    sessions.set(session.id, session)
+    await sessions.add(session)
     return { cookie: sessionCookieText(request, secret, sessionLifetimeMs / 1000), key }
   }
 
@@ -217,8 +211,7 @@ export const gatekeeper = (
       const value = cookieIn(request, sessionCookie)
       if (value === undefined || (await bySession(request)) === undefined) return undefined
       const id = hashOf(value).toString("hex")
-      await kept?.remove(id)
-      ;(await allSessions()).delete(id)
+      await sessions.remove(id)
       return sessionCookieText(request, "", 0)
     }
   }

@@ -38,6 +38,7 @@ import { branchRoutes } from "./routes/branches.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
 import { overviewRoutes } from "./routes/overview.ts"
+import { recordMetricsRoutes } from "./routes/record-metrics.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
@@ -60,7 +61,7 @@ export interface ServeOptions {
   readonly tokens?: FixedTokens
   /** The server's stored tokens; those created and revoked while it runs count at once. */
   readonly tokenStore?: Tokens
-  /** Browser sessions that outlive this server; without it they end with it. */
+  /** Browser sessions that outlive this server, and that other members of a cluster know; without it they end with it. */
   readonly sessionStore?: Sessions
   /** The address of the server as people reach it, `https://haft.example`; its own when absent. */
   readonly publicUrl?: string
@@ -108,11 +109,10 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
       await telemetry.dispose()
       throw error
     }))
-  const store =
-    cluster === undefined || options.tokenStore === undefined ? options.tokenStore : sharedTokens(options.tokenStore)
+  const { tokenStore, sessionStore } = options
   const keeper = gatekeeper(options.tokens ?? {}, {
-    tokens: store,
-    sessions: options.sessionStore,
+    tokens: cluster && tokenStore ? sharedTokens(tokenStore) : tokenStore,
+    sessions: cluster && sessionStore ? sharedSessions(sessionStore) : sessionStore,
     grants: grantKeys(options.signIn),
     publicUrl: options.publicUrl
   })
@@ -124,7 +124,15 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
   const publicUrl = (): string => options.publicUrl ?? url
   let names: ReadonlySet<string> = new Set()
   const routes: ReadonlyArray<HttpRoute> = [
-    ...serverRoutes({ version, flow, telemetry, gatekeeper: keeper, url: publicUrl, openapi: () => document }),
+    ...serverRoutes({
+      version,
+      flow,
+      telemetry,
+      gatekeeper: keeper,
+      isClustered: cluster !== undefined,
+      url: publicUrl,
+      openapi: () => document
+    }),
     ...signInRoutes({
       gatekeeper: keeper,
       oidc: options.signIn && openOidc(options.signIn, () => redirectUri(publicUrl())),
@@ -137,13 +145,18 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...branchRoutes(workspaces),
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
+    ...recordMetricsRoutes(workspaces),
     ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces),
-    ...(options.tokenStore === undefined ? [] : tokenRoutes(options.tokenStore)),
-    ...(cluster === undefined ? [] : clusterRoutes(() => member))
+    ...(tokenStore === undefined ? [] : tokenRoutes(tokenStore)),
+    ...(cluster === undefined ? [] : clusterRoutes(() => joined().joined))
   ]
   const document = openapiOf(routes, version)
   let member: ServerCluster | undefined
+  const joined = (): ServerCluster => {
+    if (member === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")
+    return member
+  }
 
   const handle = requestHandler({
     routes,
@@ -153,10 +166,8 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     arrivals: () => arrivals,
     bodyLimits: limits.body,
     ...(cluster !== undefined && {
-      pass: (request) => {
-        if (member === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")
-        return member.pass(request)
-      }
+      pass: (request) => joined().pass(request),
+      askMembers: (request, own) => joined().askMembers(request, own)
     }),
     site: siteOf(readConsole(options.console)),
     onAnswered: (route, status, milliseconds) => countRequest(route?.path, status, milliseconds),
@@ -261,24 +272,23 @@ const close = async (server: Server): Promise<void> => {
   await closed
 }
 
-/** Tokens of a cluster. While its database can't be reached, requests are refused and not denied. */
-const sharedTokens = (tokens: Tokens): Tokens => {
-  const refuse = (): never => {
-    throw new Problem(
-      503,
-      "cluster_unavailable",
-      "The cluster's database can't be reached, so tokens can't be checked.",
-      {
-        "retry-after": "2"
-      }
-    )
-  }
-  return {
-    ...tokens,
-    find: (secret) => tokens.find(secret).catch(refuse),
-    isInForce: (id) => tokens.isInForce(id).catch(refuse)
-  }
+const refuseIdentity = (): never => {
+  const message = "The cluster's database can't be reached, so tokens and sessions can't be checked."
+  throw new Problem(503, "cluster_unavailable", message, { "retry-after": "2" })
 }
+
+/** Tokens of a cluster. While its database can't be reached, requests are refused and not denied. */
+const sharedTokens = (tokens: Tokens): Tokens => ({
+  ...tokens,
+  find: (secret) => tokens.find(secret).catch(refuseIdentity),
+  isInForce: (id) => tokens.isInForce(id).catch(refuseIdentity)
+})
+
+/** Sessions of a cluster, likewise. */
+const sharedSessions = (sessions: Sessions): Sessions => ({
+  ...sessions,
+  find: (id) => sessions.find(id).catch(refuseIdentity)
+})
 
 const addressesHere = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))

@@ -17,8 +17,8 @@ export interface Workspaces {
   readonly all: () => Iterable<readonly [string, OpenWorkspace]>
   /** Names of all workspaces of the server, open here or at another member of a cluster. */
   readonly names: ReadonlyArray<string>
-  /** Calls back for every workspace that is open, and that is opened later. */
-  readonly onOpened: (listener: (name: string, workspace: OpenWorkspace) => void) => void
+  /** Calls back for every workspace that is open, and that is opened later; the returned function ends it. */
+  readonly onOpened: (listener: (name: string, workspace: OpenWorkspace) => void) => () => void
   /** The configuration of a workspace. */
   readonly config: (name: string) => HaftConfig
   /** Fails with 404 on a name that is not known. */
@@ -67,7 +67,7 @@ export const openWorkspaces = async (
 export const workspaceSet = (configs: Readonly<Record<string, HaftConfig>>, version: string): WorkspaceSet => {
   const open = new Map<string, OpenWorkspace>()
   const mounts = new Map<string, { readonly name: string; readonly handler: Promise<McpFetchHandler> }>()
-  const listeners: Array<(name: string, workspace: OpenWorkspace) => void> = []
+  const listeners = new Set<(name: string, workspace: OpenWorkspace) => void>()
   const unmount = async (isGone: (name: string) => boolean): Promise<void> => {
     for (const [key, { name, handler }] of mounts) {
       if (!isGone(name)) continue
@@ -123,8 +123,9 @@ export const workspaceSet = (configs: Readonly<Record<string, HaftConfig>>, vers
     names: Object.keys(configs),
     config: (name) => configs[name] ?? {},
     onOpened: (listener) => {
-      listeners.push(listener)
+      listeners.add(listener)
       for (const [name, workspace] of open) listener(name, workspace)
+      return () => void listeners.delete(listener)
     },
     add: (name, workspace) => {
       open.set(name, workspace)

@@ -543,26 +543,46 @@ describe("whom a host asks", () => {
   )
 })
 
-it.effect("remembers a host for the workspace, for every command and no other host", () =>
+const workspaceAt = (root: string): Layer.Layer<Workspace> =>
+  Layer.effect(
+    Workspace,
+    Workspace.useSync((service) => ({ ...service, root }))
+  ).pipe(Layer.provide(memoryWorkspace({})))
+
+// A host has one approver for its run; a second one with the same state is a later run, or a host of another workspace.
+it.effect.each([
+  { scope: "run", later: 1, elsewhere: 1 },
+  { scope: "workspace", later: 0, elsewhere: 1 },
+  { scope: "always", later: 0, elsewhere: 0 }
+] as const)("remembers a host for $scope, for every command and no other host", ({ scope, later, elsewhere }) =>
   Effect.gen(function* () {
     const asked: Array<string> = []
     const asker = askCallback(({ facts, offers }) => {
       asked.push(facts.connects ?? "")
-      expect(offers).toMatchObject([{ id: "host", rule: { touches: { connects: "a.example:443" } } }])
-      return { approved: true, remember: { offer: "host", scope: "workspace" } }
+      expect(offers).toMatchObject([{ id: "host", rule: { touches: { connects: facts.connects } } }])
+      return { approved: true, ...(facts.connects === "a.example:443" && { remember: { offer: "host", scope } }) }
     })
-    const layer = networkPolicy({ ask: true }).pipe(
-      Layer.provide(policyApprover()),
-      Layer.provide(Layer.mergeAll(asker, memoryJournal(), memoryWorkspace({}))),
-      Layer.provide(stateRules.pipe(Layer.provideMerge(memoryState())))
-    )
-    const admissions = yield* Network.use(({ admit }) =>
-      Effect.all([
-        admit({ host: "a.example", port: 443, command: "npm ci" }),
-        admit({ host: "a.example", port: 443, command: "curl" })
-      ])
-    ).pipe(Effect.provide(layer))
-    expect(asked).toEqual(["a.example:443"])
-    expect(admissions.map(({ by }) => by)).toEqual(["person", expect.stringMatching(/^rule connect-/)])
+    const state = yield* Layer.build(memoryState())
+    const admitted = (root: string, hosts: ReadonlyArray<string>) =>
+      Network.use(({ admit }) =>
+        Effect.forEach(hosts, (host) => admit({ host, port: 443, command: "npm ci" }), { concurrency: 1 })
+      ).pipe(
+        Effect.map((admissions) => [admissions.map(({ by }) => by), asked.splice(0)]),
+        Effect.provide(
+          networkPolicy({ ask: true }).pipe(
+            Layer.provide(policyApprover()),
+            Layer.provide(Layer.mergeAll(asker, memoryJournal(), workspaceAt(root))),
+            Layer.provide(stateRules),
+            Layer.provide(Layer.succeedContext(state))
+          )
+        )
+      )
+    const rule = expect.stringMatching(/^rule connect-/)
+    expect(yield* admitted("/first", ["a.example", "a.example", "b.example"])).toEqual([
+      ["person", rule, "person"],
+      ["a.example:443", "b.example:443"]
+    ])
+    expect((yield* admitted("/first", ["a.example"]))[1]).toHaveLength(later)
+    expect((yield* admitted("/second", ["a.example"]))[1]).toHaveLength(elsewhere)
   })
 )

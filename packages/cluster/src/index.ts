@@ -1,5 +1,5 @@
 export { DatabaseError, openDatabase } from "./storage/database.ts"
-export { joinCluster, type Member, type MemberOptions, type WorkspaceRoute } from "./members/member.ts"
+export { joinCluster, type Member, type MemberOptions } from "./members/member.ts"
 export { type MemberEvent, type Opened, Unavailable } from "./members/owned-workspaces.ts"
 export {
   type ForwardedAnswer,
@@ -16,6 +16,7 @@ export {
   type Membership,
   type WorkspaceStatus
 } from "./members/membership.ts"
+export type { WorkspaceRoute } from "./members/routing.ts"
 export { migrate, SchemaError } from "./storage/migrations.ts"
 export type { Retention } from "./storage/retention.ts"
 export { stateDocuments } from "./storage/state-documents.ts"

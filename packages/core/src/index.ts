@@ -115,6 +115,7 @@ export {
   type Counted,
   type SymbolQuery
 } from "./services/code-index.ts"
+export { Embedder, type EmbedderService } from "./services/embedder.ts"
 export { CallLedger, type CallLedgerService, hasOutsideEffects } from "./services/call-ledger.ts"
 export { Journal, type JournalEvent, memoryJournal } from "./services/journal.ts"
 export {

@@ -70,7 +70,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
     ...(cluster !== undefined && { cluster, onClusterEvent: (event) => note(`haft: ${describeEvent(event)}`) }),
     ...(tokens.agent !== undefined && { tokens: { agent: tokens.agent } }),
     tokenStore: tokens.store,
-    sessionStore: await openSessions(first),
+    sessionStore: shared?.sessions ?? (await openSessions(first)),
     ...webhookOf(reached),
     ...signInOf(reached),
     ...(reached.publicUrl !== undefined && { publicUrl: reached.publicUrl }),

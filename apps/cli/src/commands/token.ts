@@ -18,25 +18,40 @@ export const token: Subcommand = {
       choices: ["agent", "approver", "admin"]
     },
     workspaces: { value: "NAMES", describe: "create: the workspaces it is for, with commas between (all)" },
-    expires: { value: "WHEN", describe: "create: 12h, 30d, or a time as ISO 8601 (never)" }
+    expires: { value: "WHEN", describe: "create: 12h, 30d, or a time as ISO 8601 (never)" },
+    cluster: {
+      value: "URL",
+      describe: "tokens of the cluster with this database (cluster.database of the configuration)"
+    }
   },
   examples: [
     "haft token create ci --expires 30d",
     "haft token create alice --role approver --workspaces default,docs",
     "haft token list",
-    "haft token revoke ci"
+    "haft token revoke ci",
+    "haft token create carol --role admin --cluster postgres://haft@db.internal/haft"
   ],
   run: async (given) => {
     const [verb = "list", name] = given.positionals
-    const { openTokens } = await import("haft/internal")
-    const { config } = await configOf(given)
-    const tokens = await openTokens(config)
-    if (verb === "list") return list(tokens, given)
+    if (verb === "list") return withTokens(given, (tokens) => list(tokens, given))
     if (verb !== "create" && verb !== "revoke") {
       throw new UsageError(`unknown subcommand '${verb}'; expected list, create or revoke`)
     }
     if (name === undefined) throw new UsageError(`missing name. Usage: haft token ${verb} NAME`)
-    return verb === "create" ? create(tokens, name, given) : revoke(tokens, name, given)
+    return withTokens(given, (tokens) => (verb === "create" ? create : revoke)(tokens, name, given))
+  }
+}
+
+/** Uses the tokens of the cluster where there is one, and those of this machine's server otherwise. */
+const withTokens = async (given: Given, use: (tokens: Tokens) => Promise<number>): Promise<number> => {
+  const { config } = await configOf(given)
+  const database = given.value("cluster") ?? config.cluster?.database
+  if (database === undefined) return use(await (await import("haft/internal")).openTokens(config))
+  const administration = await (await import("haft/cluster")).openAdministration(database)
+  try {
+    return await use(administration.tokens)
+  } finally {
+    await administration.close()
   }
 }
 

@@ -28,7 +28,8 @@ export const useEvents = (
     let isBehind = false
     const load = async (): Promise<void> => {
       isBehind = true
-      if (isLoading) return
+      // A workspace of a cluster that no member has open has no run.
+      if (isLoading || run === "") return
       isLoading = true
       while (isBehind) {
         isBehind = false

@@ -1,10 +1,10 @@
+import type { JoinedCluster } from "haft/cluster"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { identified } from "../identity.ts"
-import type { ServerCluster } from "./cluster-server.ts"
 
 const Status = z.object({
   members: z.array(
@@ -30,12 +30,7 @@ const Status = z.object({
 })
 
 /** Members and workspaces of the cluster that this server belongs to. */
-export const clusterRoutes = (cluster: () => ServerCluster | undefined): ReadonlyArray<HttpRoute> => {
-  const member = () => {
-    const joined = cluster()?.joined
-    if (joined === undefined) throw new Problem(503, "cluster_unavailable", "The member is joining the cluster.")
-    return joined
-  }
+export const clusterRoutes = (member: () => JoinedCluster): ReadonlyArray<HttpRoute> => {
   const unavailable = (error: unknown): never => {
     throw new Problem(503, "cluster_unavailable", error instanceof Error ? error.message : String(error))
   }
@@ -55,15 +50,16 @@ export const clusterRoutes = (cluster: () => ServerCluster | undefined): Readonl
     defineRoute({
       method: "POST",
       path: "/v1/cluster/moves",
-      summary: "Asks the owner of a workspace to hand it over to another member",
-      access: "admin",
+      summary: "Asks the owner of one of your workspaces to hand it over to another member",
+      access: "approver",
       body: z.strictObject({
         workspace: z.string().min(1),
         to: z.string().min(1).describe("The address of a member.")
       }),
       replies: { 202: { description: "The owner was asked", contentTypes: [] } },
-      handle: async ({ body }) => {
-        const isAsked = await member().move(body.workspace, body.to).catch(unavailable)
+      handle: async ({ body, ...asked }) => {
+        const isOwn = identified(asked).workspaces?.includes(body.workspace) ?? true
+        const isAsked = isOwn && (await member().move(body.workspace, body.to).catch(unavailable))
         if (isAsked) return { status: 202, body: null }
         throw new Problem(404, "unknown_member", "There is no such workspace, or no active member at this address.")
       }

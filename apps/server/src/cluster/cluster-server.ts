@@ -9,7 +9,7 @@ import type { ServerRequest } from "srvx"
 import type { HttpAnswer } from "../http/answer.ts"
 import { listener } from "../http/connection/listener.ts"
 import { Problem } from "../http/problem.ts"
-import type { HandleRequest, RequestForOwner } from "../http/request-handler.ts"
+import type { HandleRequest, HandlerOptions, RequestForOwner } from "../http/request-handler.ts"
 import type { CallerIdentity } from "../identity.ts"
 import type { WorkspaceSet } from "../workspaces.ts"
 
@@ -19,6 +19,8 @@ type ClusterConfig = NonNullable<HaftConfig["cluster"]>
 export interface ServerCluster {
   /** Answers a request for a workspace that another member owns; undefined where this one does. */
   readonly pass: (request: RequestForOwner) => Promise<HttpAnswer | undefined>
+  /** Asks all other members the same, for a route about all workspaces. */
+  readonly askMembers: NonNullable<HandlerOptions["askMembers"]>
   readonly joined: JoinedCluster
   /** Hands all workspaces over. Requests are still passed on afterwards. */
   readonly leave: () => Promise<void>
@@ -42,7 +44,7 @@ export interface ServerClusterOptions {
 /** Listens for other members, and joins the cluster. */
 export const joinServer = async (options: ServerClusterOptions): Promise<ServerCluster> => {
   const { cluster, workspaces, url, version, telemetry, handle, onDefect, stalledMilliseconds } = options
-  const { joinAs, listenAt, notOwnerStatus, passOn, RequestOutcomeUnknown, serveHere, Unavailable } =
+  const { askMembers, joinAs, listenAt, notOwnerStatus, passOn, RequestOutcomeUnknown, serveHere, Unavailable } =
     await import("haft/cluster")
   const { host, port } = listenAt(cluster)
   let joined: JoinedCluster | undefined
@@ -62,14 +64,16 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
     if (caller === undefined)
       return new Problem(401, "unauthorized", "This address is for members of the cluster.").toAnswer()
     const workspace = workspaceIn(pathname)
-    const problem = await serveHere(member, workspace).then(
-      (found) =>
-        found === undefined
-          ? new Problem(notOwnerStatus, "not_owner", "Another member owns the workspace.")
-          : undefined,
-      asProblem
-    )
-    if (problem !== undefined) return problem.toAnswer()
+    if (workspace !== undefined) {
+      const problem = await serveHere(member, workspace).then(
+        (found) =>
+          found === undefined
+            ? new Problem(notOwnerStatus, "not_owner", "Another member owns the workspace.")
+            : undefined,
+        asProblem
+      )
+      if (problem !== undefined) return problem.toAnswer()
+    }
     const identity = (JSON.parse(caller) ?? undefined) as CallerIdentity | undefined
     return handle(request, { identity, body: body.length === 0 ? {} : (JSON.parse(body.toString()) as unknown) })
   }
@@ -117,7 +121,8 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
     server.close()
     throw error
   }
-  const { member, traffic } = joined
+  const now = joined
+  const { member, traffic } = now
   telemetry.gauge({ id: "haft.cluster.member_in_force", description: "1 while this member's lease is in force" }, () =>
     member.isInForce() ? 1 : 0
   )
@@ -125,8 +130,26 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
     { id: "haft.cluster.workspaces_open", description: "Workspaces that this member has open" },
     () => [...workspaces.all()].length
   )
+  telemetry.gauge(
+    { id: "haft.cluster.lag_bytes", description: "Bytes of audit logs that are not in the database yet" },
+    member.lag
+  )
   return {
     joined,
+    askMembers: async ({ request, url: address, identity }, own) => {
+      const peers = await now.peers()
+      const others = await askMembers(traffic, peers, {
+        method: "GET",
+        path: `${address.pathname}${address.search}`,
+        headers: Object.fromEntries(request.headers),
+        caller: JSON.stringify(identity ?? null),
+        signal: request.signal
+      })
+      return {
+        answers: [own, ...others],
+        onMembersChanged: (listener) => watchMembers(now, peers, listener)
+      }
+    },
     pass: async ({ request, url: address, workspace, identity, readBody }) => {
       const isBodied = !["GET", "HEAD", "DELETE"].includes(request.method)
       const answer = await passOn(member, traffic, {
@@ -142,7 +165,7 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
       })
       return answer === undefined ? undefined : { ...answer }
     },
-    leave: () => joined?.leave() ?? Promise.resolve(),
+    leave: now.leave,
     close: async () => {
       const closed = once(server, "close")
       server.close()
@@ -152,16 +175,27 @@ export const joinServer = async (options: ServerClusterOptions): Promise<ServerC
   }
 }
 
+const watchMembersMs = 2_000
+
+/** Calls back once when the other members are not those that they were; the returned function ends that. */
+const watchMembers = ({ peers }: JoinedCluster, before: ReadonlyArray<string>, listener: () => void): (() => void) => {
+  const timer = setInterval(() => {
+    void peers().then((now) => now.join() !== before.join() && listener())
+  }, watchMembersMs)
+  return () => clearInterval(timer)
+}
+
 const memberServer = async ({ tls }: ClusterConfig, answering: RequestListener): Promise<Server> => {
   if (tls === undefined) return createPlain(answering)
   const [cert, key, ca] = await Promise.all([readNamedFile(tls.cert), readNamedFile(tls.key), readNamedFile(tls.ca)])
   return createTls({ cert, key, ca, requestCert: true, rejectUnauthorized: true }, answering)
 }
 
-/** The workspace in a path; the short address of MCP is the default one's. */
-const workspaceIn = (pathname: string): string => {
+/** The workspace in a path; the short address of MCP is the default one's. Undefined for a route about all of them. */
+const workspaceIn = (pathname: string): string | undefined => {
+  if (pathname === "/mcp") return "default"
   const named = /^\/v1\/workspaces\/([^/]+)/.exec(pathname)?.[1]
-  return named === undefined ? "default" : decodeURIComponent(named)
+  return named === undefined ? undefined : decodeURIComponent(named)
 }
 
 const readBytes = async (request: AsyncIterable<unknown> | undefined, limit: number): Promise<Buffer> => {

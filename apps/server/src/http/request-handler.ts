@@ -5,6 +5,7 @@ import type { Gatekeeper, CallerIdentity } from "../identity.ts"
 import type { HttpAnswer } from "./answer.ts"
 import type { Arrivals } from "./connection/accept-backpressure.ts"
 import type { FlowControl } from "./flow-control.ts"
+import type { MemberAnswers } from "./gather.ts"
 import { readJson } from "./json-body.ts"
 import { ownFault, Problem } from "./problem.ts"
 import { check, methodNotAllowed, type HttpRoute, routeFinder } from "./route.ts"
@@ -20,6 +21,11 @@ export interface HandlerOptions {
   readonly bodyLimits: JsonLimits
   /** In a cluster: answers a request for a workspace that another member owns; undefined where this one does. */
   readonly pass?: (request: RequestForOwner) => Promise<HttpAnswer | undefined>
+  /** In a cluster: asks all other members the same, for a route about all workspaces. */
+  readonly askMembers?: (
+    request: Omit<RequestForOwner, "workspace" | "readBody">,
+    own: HttpAnswer
+  ) => Promise<MemberAnswers>
   /** Answers where there is no route: the console's files. */
   readonly site?: (url: URL, acceptedEncodings?: string) => HttpAnswer | undefined
   /** Told about every answered request, and about errors nobody expected. */
@@ -91,7 +97,11 @@ export const requestHandler = (options: HandlerOptions): HandleRequest => {
       }
       if (route.isWork) startWork()
       const body = route.body === undefined ? {} : check(route.body, await readBody(), "body")
-      const said = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      const own = await route.handle({ request, path, query, body, readBody, startWork, identity })
+      const said =
+        route.gather === undefined || passed !== undefined || options.askMembers === undefined
+          ? own
+          : await route.gather(await options.askMembers({ request, url, identity }, own))
       return works.length === 0 && watch === undefined ? said : withWatch(said, watch, leave)
     } catch (error) {
       leave()

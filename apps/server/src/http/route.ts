@@ -4,6 +4,7 @@ import * as z from "zod"
 
 import type { CallerIdentity } from "../identity.ts"
 import type { HttpAnswer } from "./answer.ts"
+import type { MemberAnswers } from "./gather.ts"
 import { Problem } from "./problem.ts"
 
 /** Role that may use a route. An approver may do what an agent may, and an admin what an approver may; never the other way. */
@@ -39,6 +40,8 @@ export interface HttpRoute {
   readonly replies: Readonly<Record<number, RouteReply>>
   /** True if every request counts as a call, see `startWork`. */
   readonly isWork: boolean
+  /** For a route about all workspaces: merges the answers of all members of a cluster. */
+  readonly gather?: (answers: MemberAnswers) => HttpAnswer | Promise<HttpAnswer>
   readonly handle: (request: RouteRequest<unknown, unknown>) => Promise<HttpAnswer>
 }
 

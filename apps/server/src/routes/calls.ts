@@ -2,6 +2,7 @@ import { exportFormats, exportTools, type HaftConfig, isToolError, modeNames, na
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
+import { gatherJson } from "../http/gather.ts"
 import { defineRoute, type HttpRoute } from "../http/route.ts"
 import { partyOf } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -76,9 +77,7 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => 
           workspaces: z.array(
             z.object({
               name: z.string(),
-              run: z
-                .string()
-                .describe("Empty for a workspace that is open at another member of a cluster, or at none."),
+              run: z.string().describe("Empty for a workspace of a cluster that no member has open."),
               dialect: z.string().describe("The default."),
               dialects: z.array(z.string()).describe("All that are granted, the default first."),
               mode: z.enum(modeNames).describe("How much runs without a question.")
@@ -87,6 +86,13 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => 
         })
       }
     },
+    gather: gatherJson<{ workspaces: ReadonlyArray<{ readonly name: string; readonly run: string }> }>((bodies) => {
+      const all = Map.groupBy(
+        bodies.flatMap(({ workspaces: known }) => known),
+        ({ name }) => name
+      )
+      return { workspaces: [...all.values()].flatMap((same) => same.find(({ run }) => run !== "") ?? same.slice(0, 1)) }
+    }),
     handle: ({ identity }) => {
       const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
       const open = new Map(workspaces.all())

@@ -2,6 +2,7 @@ import { listedRequest, modeNames, type OpenWorkspace } from "haft/internal"
 import * as z from "zod"
 
 import { json } from "../http/answer.ts"
+import { gatherJson } from "../http/gather.ts"
 import { defineRoute, type HttpRoute } from "../http/route.ts"
 import type { CallerIdentity } from "../identity.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -39,6 +40,9 @@ export const overviewRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute>
           schema: z.object({ approvals: z.array(ListedRequest.extend({ workspace: z.string(), run: z.string() })) })
         }
       },
+      gather: gatherJson<{ approvals: ReadonlyArray<{ readonly askedAt: number }> }>((bodies) => ({
+        approvals: bodies.flatMap(({ approvals }) => approvals).toSorted((one, other) => one.askedAt - other.askedAt)
+      })),
       handle: ({ identity }) => {
         const approvals = ownOf(identity).flatMap(([workspace, { run, approvals: gate }]) =>
           gate.open().map((request) => Object.assign({ workspace, run }, listedRequest(request)))
@@ -52,6 +56,11 @@ export const overviewRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute>
       summary: "The state of each of your workspaces: mode, pending requests, running calls, agents, health",
       access: "approver",
       replies: { 200: { description: "Workspaces", schema: z.object({ workspaces: z.array(Overview) }) } },
+      gather: gatherJson<{ workspaces: ReadonlyArray<{ readonly name: string }> }>((bodies) => ({
+        workspaces: bodies
+          .flatMap(({ workspaces: open }) => open)
+          .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      })),
       handle: async ({ identity }) =>
         json({
           workspaces: await Promise.all(ownOf(identity).map(([name, workspace]) => overviewOf(name, workspace)))

@@ -4,6 +4,7 @@ import * as z from "zod"
 import { json } from "../http/answer.ts"
 import { askedRange, rangeOf } from "../http/byte-range.ts"
 import { type EventFeed, eventStream, eventText } from "../http/event-stream.ts"
+import { gatherEvents } from "../http/gather.ts"
 import { Problem } from "../http/problem.ts"
 import { defineRoute, type HttpRoute } from "../http/route.ts"
 import type { Workspaces } from "../workspaces.ts"
@@ -65,10 +66,10 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> =
         "each with a workspace and its run",
       access: "approver",
       replies: { 200: { description: "A stream", contentTypes: ["text/event-stream"] } },
+      gather: gatherEvents,
       handle: ({ identity }) => {
         const isOwn = (name: string): boolean => identity?.workspaces?.includes(name) ?? true
-        const own = [...workspaces.all()].filter(([name]) => isOwn(name))
-        return eventStream(newsOf(own))
+        return eventStream(newsOf(workspaces, isOwn))
       }
     }),
     defineRoute({
@@ -127,7 +128,11 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> =
       isWork: true,
       query: z.strictObject({
         text: z.string().max(500).optional().describe("Words that all occur in the events of a call."),
-        changed: z.string().max(4_096).optional().describe("A path that the call wrote."),
+        changed: z
+          .string()
+          .max(4_096)
+          .optional()
+          .describe("A path that the call has changed; of a command, where its changes were committed."),
         tool: z.string().max(200).optional(),
         agent: z.string().max(200).optional(),
         before: z.string().max(200).optional().describe("`before` of the last answer, to go on."),
@@ -240,7 +245,7 @@ const linesOf = (pages: { readonly read: (after: number, limit: number) => Promi
 }
 
 /** Change notifications by workspace. Notifications that a slow client has not read yet are merged, so none pile up. */
-const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): EventFeed => {
+const newsOf = (workspaces: Workspaces, isOwn: (name: string) => boolean): EventFeed => {
   const news = new Map<string, string>()
   return {
     next: () => {
@@ -249,7 +254,7 @@ const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): Ev
       return text
     },
     subscribe: (wake) => {
-      const subscriptions = workspaces.flatMap(([workspace, { run, subscribe, approvals, terminals }]) => {
+      const follow = (workspace: string, { run, subscribe, approvals, terminals }: OpenWorkspace) => {
         // Events under the same key are sent once, in their latest state.
         const say = (name: string, about: object = {}, key = JSON.stringify(about)): void => {
           const data = JSON.stringify({ workspace, run, ...about })
@@ -269,8 +274,13 @@ const newsOf = (workspaces: ReadonlyArray<readonly [string, OpenWorkspace]>): Ev
           terminals.subscribe(tell("terminals")),
           terminals.subscribeToOutput((terminal) => say("output", { terminal }))
         ]
+      }
+      const subscriptions: Array<() => void> = []
+      const stop = workspaces.onOpened((name, workspace) => {
+        if (isOwn(name)) subscriptions.push(...follow(name, workspace))
       })
       return () => {
+        stop()
         for (const unsubscribe of subscriptions) unsubscribe()
       }
     }

@@ -12,6 +12,7 @@ export interface ServerRoutesOptions {
   readonly flow: FlowControl
   readonly telemetry: Telemetry
   readonly gatekeeper: Gatekeeper
+  readonly isClustered: boolean
   /** The address of this server, known once it listens. */
   readonly url: () => string
   readonly openapi: () => object
@@ -107,13 +108,19 @@ export const serverRoutes = (options: ServerRoutesOptions): ReadonlyArray<HttpRo
         schema: z.object({
           name: z.string(),
           role: z.enum(tokenRoles),
-          workspaces: z.array(z.string()).optional()
+          workspaces: z.array(z.string()).optional(),
+          cluster: z.literal(true).optional().describe("For a server that is a member of a cluster, see /v1/cluster.")
         })
       }
     },
     handle: (asked) => {
       const { name, role, workspaces } = identified(asked)
-      return json({ name, role, ...(workspaces !== undefined && { workspaces }) })
+      return json({
+        name,
+        role,
+        ...(workspaces !== undefined && { workspaces }),
+        ...(options.isClustered && { cluster: true })
+      })
     }
   })
 ]

@@ -84,12 +84,12 @@ export const restoreTree = async (
   options: TreeOptions,
   manifest: Manifest,
   content: (sha256: string) => Promise<Uint8Array>
-): Promise<KnownFiles> => {
+): Promise<{ readonly known: KnownFiles; readonly notCarried: ReadonlyArray<string> }> => {
   const { root } = options
   for (const path of manifest.keys()) requirePlain(path)
   await mkdir(root, { recursive: true, mode: 0o700 })
   const known: KnownFiles = new Map()
-  const { entries } = await scanTree(options, known)
+  const { entries, notCarried } = await scanTree(options, known)
   for (const [path, entry] of entries) {
     const wanted = manifest.get(path)
     if (wanted === undefined || wanted.kind !== entry.kind) await rm(join(root, path), { recursive: true, force: true })
@@ -103,7 +103,7 @@ export const restoreTree = async (
   for (let start = 0; start < missing.length; start += 8) {
     await Promise.all(missing.slice(start, start + 8).map(([path, entry]) => put(join(root, path), entry, content)))
   }
-  return known
+  return { known, notCarried }
 }
 
 const put = async (

@@ -8,7 +8,7 @@ import {
   type StateFilesService,
   type ToolError
 } from "@haft/core"
-import { secretPathMatcher } from "@haft/core/internal"
+import { secretPathMatcher, stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
@@ -84,19 +84,19 @@ export const openCopy = Effect.fnUntraced(function* (options: CopyOptions) {
   // A write-ahead log of an earlier life knows less than the commit log.
   yield* Effect.promise(() => rm(join(state, "commits"), { recursive: true, force: true }))
   const loaded = yield* log.load(workspace)
-  if (loaded.sinceCheckpoint === undefined) yield* importTree(log, ownership(), { ...tree, root: seed })
-  const {
-    manifest,
-    seq: lastSeq,
-    sinceCheckpoint = 0
-  } = loaded.sinceCheckpoint === undefined ? yield* log.load(workspace) : loaded
-  const known: KnownFiles = yield* Effect.promise(() => restoreTree(tree, manifest, content))
+  const isNew = loaded.sinceCheckpoint === undefined
+  const notImported = isNew ? yield* importTree(log, ownership(), { ...tree, root: seed }) : []
+  const { manifest, seq: lastSeq, sinceCheckpoint = 0 } = isNew ? yield* log.load(workspace) : loaded
+  const restored = yield* Effect.promise(() => restoreTree(tree, manifest, content))
+  const known: KnownFiles = restored.known
 
   let seq = lastSeq
   let uncheckpointed = sinceCheckpoint
   let isLost = false
   let mayHaveOutsideChanges = false
-  let notCarried: ReadonlyArray<string> = []
+  /** Paths that stay on this member, and those that stayed where the workspace was before. */
+  let notCarried = restored.notCarried
+  const leftBehind = [...loaded.notCarried, ...notImported].filter((path) => !notCarried.includes(path))
   /** The commit that is decided, and whose steps are not done yet. The workspace makes one commit at a time. */
   let decided: { readonly call: string; readonly paths: ReadonlySet<string> } | undefined
   const withCommits = new Set<string>()
@@ -198,7 +198,7 @@ export const openCopy = Effect.fnUntraced(function* (options: CopyOptions) {
       // Until the steps are done, files differ from the log, and a capture must not take that for a change.
       decided = { call: commit.call, paths: new Set(touched) }
       withCommits.add(commit.call)
-    })
+    }).pipe(stepSpan("decide"))
 
   const claim: CallLedgerService["claim"] = (call, facts) =>
     Effect.suspend(() => {
@@ -293,16 +293,16 @@ export const openCopy = Effect.fnUntraced(function* (options: CopyOptions) {
     },
     capture,
     seq: () => seq,
-    notCarried: () => notCarried,
+    notCarried: () => [...new Set([...notCarried, ...leftBehind.filter((path) => !manifest.has(path))])],
     settle: Effect.andThen(capture, checkpoint),
     isLost: () => isLost
   }
   return copy
 })
 
-/** Puts all files of a directory into the log, as the first checkpoint of a workspace. */
+/** Puts all files of a directory into the log, as the first checkpoint of a workspace. Returns the paths that it left out. */
 const importTree = Effect.fnUntraced(function* (log: CommitLog, owned: Ownership, tree: TreeOptions) {
-  const { entries } = yield* Effect.promise(() => scanTree(tree, new Map()))
+  const { entries, notCarried } = yield* Effect.promise(() => scanTree(tree, new Map()))
   const files = [...entries].flatMap(([path, entry]) => (entry.kind === "file" ? [{ path, entry }] : []))
   const missing: Array<string> = []
   yield* Effect.forEach(
@@ -317,4 +317,5 @@ const importTree = Effect.fnUntraced(function* (log: CommitLog, owned: Ownership
   )
   for (const path of missing) entries.delete(path)
   yield* log.checkpoint(owned, { seq: 0n, manifest: entries })
+  return notCarried
 })

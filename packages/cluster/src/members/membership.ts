@@ -73,6 +73,8 @@ export interface Membership {
     facts: Pick<MemberFacts, "id" | "leaseMs">,
     lag: number
   ) => Effect.Effect<Renewal | undefined, DatabaseError>
+  /** Addresses of the other members whose leases are in force, sorted. */
+  readonly others: (id: string) => Effect.Effect<ReadonlyArray<string>, DatabaseError>
   readonly find: (workspace: string) => Effect.Effect<WorkspacePlacement | undefined, DatabaseError>
   /** Gives a workspace to the least loaded member that serves it, or to `to`; undefined when another was quicker or none is there. */
   readonly assign: (
@@ -111,6 +113,14 @@ export const membership = ({ query }: Database): Membership => {
     )
   return {
     find,
+    others: (id) =>
+      Effect.map(
+        query<{ address: string }>(
+          `SELECT m.address FROM haft.member m WHERE m.id <> $1 AND m.state <> 'left' AND ${inForce} ORDER BY m.address`,
+          [id]
+        ),
+        (rows) => rows.map(({ address }) => address)
+      ),
     join: ({ id, address, url, version, serves, leaseMs }) =>
       Effect.gen(function* () {
         // Whoever listens at this address now is the only one: an earlier process there is dead.

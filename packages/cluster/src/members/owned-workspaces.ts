@@ -1,3 +1,4 @@
+import { stepSpan } from "@haft/core/internal"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import { type CommitLog } from "../storage/commit-log.ts"
 import type { Database } from "../storage/database.ts"
 import type { RunMirror } from "../storage/run-mirror.ts"
 import { stateDocuments } from "../storage/state-documents.ts"
+import type { Membership } from "./membership.ts"
 
 /** Why a workspace can't be used through this member now. */
 export class Unavailable extends Data.TaggedError("Unavailable")<{
@@ -65,6 +67,8 @@ export interface OwnedWorkspacesOptions<W> {
   readonly configured: Readonly<Record<string, { readonly seed: string; readonly secretPaths?: ReadonlyArray<string> }>>
   readonly openOn: (copy: WorkspaceCopy) => Effect.Effect<Opened<W>, Unavailable>
   readonly isInForce: () => boolean
+  /** Stores which paths of a workspace are not carried over. */
+  readonly describe: Membership["describe"]
   /** Told that `closeLost` has something to do. */
   readonly onLost: () => void
   readonly onClosed: (name: string) => void
@@ -122,11 +126,13 @@ export const ownedWorkspaces = <W>(
           }
         }).pipe(Effect.mapError(({ message }) => unavailable(message)))
         yield* mirror.restore(name, copy.state).pipe(Effect.mapError(({ message }) => unavailable(message)))
+        yield* Effect.ignore(options.describe(name, copy.notCarried()))
         const workspace = yield* options.openOn(copy)
         entry.ready = { copy, workspace }
         onEvent({ type: "opened", workspace: name, epoch: entry.epoch, milliseconds: performance.now() - begin })
         return entry.ready
       }).pipe(
+        stepSpan("open", { "haft.workspace": name, "haft.epoch": entry.epoch }),
         Effect.catchDefect((defect) => unavailable(defect instanceof Error ? defect.message : String(defect))),
         opening.withPermits(1),
         Effect.tapError(({ message }) =>

@@ -30,6 +30,8 @@ export interface LoggedState {
   readonly manifest: Manifest
   /** Commits since the last checkpoint; undefined for a workspace that was never imported. */
   readonly sinceCheckpoint: number | undefined
+  /** Paths that stayed with earlier owners. */
+  readonly notCarried: ReadonlyArray<string>
 }
 
 /** Ownership of a workspace at one moment. The epoch is a decimal string: PostgreSQL's bigint does not fit a number. */
@@ -55,7 +57,7 @@ export interface CommitLog {
   readonly load: (workspace: string) => Effect.Effect<LoggedState, DatabaseError>
   readonly checkpoint: (
     owned: Ownership,
-    state: Omit<LoggedState, "sinceCheckpoint">
+    state: Pick<LoggedState, "seq" | "manifest">
   ) => Effect.Effect<void, DatabaseError | Fenced>
   readonly content: (sha256: string) => Effect.Effect<Uint8Array, DatabaseError>
   /** Stores contents that are too large for the statement that commits them. */
@@ -115,6 +117,11 @@ export const commitLog = (database: Database, blobs: BlobStore): CommitLog => {
           "SELECT seq, manifest FROM haft.checkpoint WHERE workspace = $1 ORDER BY seq DESC LIMIT 1",
           [workspace]
         )
+        const [described] = yield* query<{ not_carried: ReadonlyArray<string> }>(
+          "SELECT not_carried FROM haft.workspace WHERE name = $1",
+          [workspace]
+        )
+        const notCarried = described?.not_carried ?? []
         const manifest: Manifest = new Map(last?.manifest ?? [])
         let seq = BigInt(last?.seq ?? 0)
         let sinceCheckpoint = last === undefined ? undefined : 0
@@ -129,7 +136,7 @@ export const commitLog = (database: Database, blobs: BlobStore): CommitLog => {
             seq += 1n
           }
           sinceCheckpoint = sinceCheckpoint === undefined ? undefined : sinceCheckpoint + page.length
-          if (page.length < 500) return { seq, manifest, sinceCheckpoint }
+          if (page.length < 500) return { seq, manifest, sinceCheckpoint, notCarried }
         }
       }),
     checkpoint: (owned, { seq, manifest }) =>

@@ -10,6 +10,7 @@ const schema = z.strictObject({
   all: z.boolean().default(false),
   note: z.string().nullable().optional(),
   names: z.array(z.string()).optional(),
+  place: z.strictObject({ line: z.number() }).optional(),
   edits: z.array(z.strictObject({ find: z.string(), count: z.number().optional() })).optional()
 })
 
@@ -31,6 +32,16 @@ describe("lenient decoding", () => {
       { path: "a", depth: 3, all: false, edits: [{ find: "x" }] }
     ],
     [
+      "a list as a string of JSON",
+      { path: "a", edits: '[{"find":"x"}]', names: ' ["b"]' },
+      { path: "a", depth: 3, all: false, edits: [{ find: "x" }], names: ["b"] }
+    ],
+    [
+      "an object as a string of JSON",
+      { path: "a", place: '{"line":1}' },
+      { path: "a", depth: 3, all: false, place: { line: 1 } }
+    ],
+    [
       "a value inside a list",
       { path: "a", edits: [{ find: "x", count: "2" }] },
       { path: "a", depth: 3, all: false, edits: [{ find: "x", count: 2 }] }
@@ -50,7 +61,11 @@ describe("lenient decoding", () => {
     ["a word for a boolean", { path: "a", all: "yes" }],
     ["a number for a string", { path: 7 }],
     ["a number for a boolean", { path: "a", all: 1 }],
-    ["one string for a list, which may be a list in JSON", { path: "a", names: "x" }],
+    ["one string for a list", { path: "a", names: "x" }],
+    ["a string that is not JSON for a list", { path: "a", names: "[x" }],
+    ["an object as a string for a list", { path: "a", edits: '{"find":"x"}' }],
+    ["a list as a string for an object", { path: "a", place: "[1]" }],
+    ["a list as a string with wrong entries", { path: "a", names: "[1]" }],
     ["a number beyond the schema's limits", { path: "a", line: "0" }],
     ["a fraction for a whole number", { path: "a", line: "1.5" }],
     ["an unknown parameter beside", { path: "a", line: "7", lines: 2 }],

@@ -8,8 +8,8 @@ export interface LenientlyDecoded<A> {
 
 /**
  * Decodes arguments that do not fit a schema, where only one reading of them is possible: `null` for a parameter that
- * may be absent, a number or a boolean written as a string, one object where a list of objects is expected. Undefined
- * where anything else is wrong, so that nothing is guessed.
+ * may be absent, a number, a boolean, a list or an object written as a string of JSON, one object where a list of objects
+ * is expected. Undefined where anything else is wrong, so that nothing is guessed.
  */
 export const decodeLeniently = <Schema extends z.ZodObject>(
   schema: Schema,
@@ -40,8 +40,15 @@ const adjust = (args: object, { path, expected }: z.core.$ZodIssueInvalidType): 
     delete holder[key]
     return `${where}: null was taken for an absent parameter`
   }
+  if (expected === "array" || expected === "object") {
+    const written = typeof value === "string" ? jsonIn(value, expected === "array") : undefined
+    if (written !== undefined) {
+      holder[key] = written
+      return `${where}: the string of JSON was taken for the ${expected === "array" ? "list" : "object"} in it`
+    }
+  }
   if (expected === "array") {
-    if (typeof value !== "object" || Array.isArray(value)) return undefined
+    if (typeof value !== "object") return undefined
     holder[key] = [value]
     return `${where}: one object was taken for a list of one`
   }
@@ -52,6 +59,17 @@ const adjust = (args: object, { path, expected }: z.core.$ZodIssueInvalidType): 
 }
 
 type Fields = Record<PropertyKey, unknown>
+
+/** The list or object that a text is in JSON. */
+const jsonIn = (text: string, isList: boolean): object | undefined => {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    const value = JSON.parse(text) as object
+    return Array.isArray(value) === isList ? value : undefined
+  } catch {
+    return undefined
+  }
+}
 
 // Only what JSON would write the same way without the quotes: not "01", " 1", "1e3" or "yes".
 const readAs = (expected: string, text: string): number | boolean | undefined => {

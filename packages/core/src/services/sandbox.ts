@@ -12,8 +12,8 @@ import type { PlanError } from "./workspace.ts"
 export interface SandboxRequest {
   /** The command reaches the hosts that the host's {@link Network} policy admits. Off by default. */
   readonly network?: boolean
-  /** The command line as people know it, for questions about its connections. */
-  readonly title?: string
+  /** The command line as people know it, for questions about its connections. A shell's changes with each command. */
+  readonly title?: string | (() => string)
   /** The workspace can be changed; false mounts it read-only. True by default. */
   readonly writable?: boolean
   /** The command gets a control channel: descriptors beyond standard error must reach it. */

@@ -5,7 +5,10 @@ export const mark = "[redacted]"
 export interface SecretPattern {
   /** Global, with a group `value`, and a group `lead` for what stands before it and stays. */
   readonly pattern: RegExp
-  /** Texts of which one is in every text with a match; most texts have none, and are done with quickly. */
+  /**
+   * Texts of which one is in every text with a match; most texts have none, and are done with quickly. They begin with a
+   * character that is rare: to look for ` --` takes longer than most patterns.
+   */
   readonly mentions?: ReadonlyArray<string>
   /** A test that every text with a match passes, where it takes much less time than the pattern. */
   readonly hint?: RegExp
@@ -124,7 +127,7 @@ const header: SecretPattern = {
   mentions: [":"],
   hint: /:(?<=(?:authorization|key|token|cookie):)/i,
   pattern:
-    /(?<lead>:(?<=(?:^|[\n"']|-H |--header[ =])(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token)|(?:set-)?cookie):) ?(?:(?:basic|token|digest|negotiate) )?)(?!(?:basic|bearer)\b)(?<value>[^\s"'`,{}()<>;$[\]]{4,}(?:; ?[^\s"'`;]+)*)/gi,
+    /(?<lead>:(?<=(?:^|[\n"']|-H |--header[ =]|= ?)(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token)|(?:set-)?cookie):) ?(?:(?:basic|token|digest|negotiate) )?)(?!(?:basic|bearer)\b)(?<value>[^\s"'`,{}()<>;$[\]]{4,}(?:; ?[^\s"'`;]+)*)/gi,
   accepts: (value, { lead = "" }) =>
     !isReference(value) && (/ (?:basic|token|digest|negotiate) $/i.test(lead) || !isLabel(value))
 }
@@ -150,9 +153,8 @@ const element: SecretPattern = {
 }
 
 const longOption: SecretPattern = {
-  mentions: [" --", "\t--", "\n--"],
   hint: new RegExp(String.raw`-(?<=\s-)-[a-z-]{0,40}?(?:${secretName})[ \t]`, "i"),
-  pattern: new RegExp(String.raw`(?<lead>[ \t](?<=(?<![\w-])--[\w-]{0,40}(?:${secretName})[ \t])(?!-))${either}`, "gi"),
+  pattern: new RegExp(String.raw`(?<lead>-(?<=(?<![\w-])-)-[\w-]{0,40}(?:${secretName})[ \t](?!-))${either}`, "gi"),
   accepts: (value) => !isReference(value) && !isHelpText(value)
 }
 
@@ -172,10 +174,19 @@ const passwordAfterUser: SecretPattern = {
   accepts: (value) => !isReference(value) && !/^[\d.:/-]+$/.test(value)
 }
 
+// A match begins at the option and looks back for the program, which is in the same command. That takes less time than to
+// look for each of the programs first.
+const inCommand = (program: string, option: string): string =>
+  String.raw`${option}(?<=\b(?:${program})\b[^\n|;&]{0,300}?\s-${option})`
 const knownProgram: SecretPattern = {
-  mentions: ["mysql", "mariadb", "sshpass", "redis-cli", "ldap", "docker"],
   pattern: new RegExp(
-    String.raw`(?<lead>\b(?:mysql(?:dump|admin)?|mariadb(?:-dump|-admin)?)\b[^\n|;&]{0,300}?\s-p(?=\S)|\bsshpass\s+-p\s?|\bredis-cli\b[^\n|;&]{0,300}?\s-a\s|\bldap[a-z]+\b[^\n|;&]{0,300}?\s-w\s|\bdocker\s+login\b[^\n|;&]{0,300}?\s-p\s)(?!-)${either}`,
+    `(?<lead>-(?:${[
+      String.raw`${inCommand("mysql(?:dump|admin)?|mariadb(?:-dump|-admin)?", "p")}(?=\S)`,
+      String.raw`p(?<=\bsshpass\s+-p)\s?`,
+      String.raw`${inCommand("redis-cli", "a")}\s`,
+      String.raw`${inCommand("ldap[a-z]+", "w")}\s`,
+      String.raw`${inCommand(String.raw`docker\s+login`, "p")}\s`
+    ].join("|")})(?!-))${either}`,
     "g"
   ),
   accepts: (value) => !isReference(value)
@@ -183,7 +194,7 @@ const knownProgram: SecretPattern = {
 
 const netrc: SecretPattern = {
   mentions: ["login"],
-  pattern: /(?<lead>\slogin\s+\S{1,200}\s+password\s+)(?<value>\S+)/g
+  pattern: /(?<lead>login(?<=\slogin)\s+\S{1,200}\s+password\s+)(?<value>\S+)/g
 }
 
 /** Where secrets stand in texts. Each is looked for in what the ones before it left. */

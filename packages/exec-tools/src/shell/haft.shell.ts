@@ -11,8 +11,7 @@ export const haftShell = haft.tool({
   name: "shell",
   profile: "all",
   operation: "shell",
-  description:
-    "Run a command in a persistent bash that keeps directory, variables and functions. No network, no input.",
+  description: "Run a command in a persistent bash that keeps directory, variables and functions. No input.",
   input: z
     .strictObject({
       command: z
@@ -28,6 +27,7 @@ export const haftShell = haft.tool({
         .default("default")
         .describe("Shell; a new name opens one"),
       restart: z.boolean().default(false).describe("End the shell first"),
+      network: z.boolean().default(false).describe("Ask for network access, when the shell is opened"),
       timeout_ms: z.number().int().min(1).max(86_400_000).optional().describe("Time limit")
     })
     .refine(({ command, restart }) => command !== undefined || restart, {
@@ -93,11 +93,13 @@ const requestOf = (input: {
   readonly command?: string | undefined
   readonly session_id: string
   readonly restart: boolean
+  readonly network: boolean
   readonly timeout_ms?: number | undefined
 }): ShellRequest => ({
   call: input,
   session: input.session_id,
   command: input.command,
   restart: input.restart,
+  network: input.network,
   timeoutMs: input.timeout_ms
 })

@@ -1,6 +1,6 @@
 import { relative } from "node:path"
 
-import { makeToolError, toolError, type ToolError, type Touches, Workspace } from "@haft/core"
+import { makeToolError, requireNetwork, toolError, type ToolError, type Touches, Workspace } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { collectOutput, type Collectors } from "../run-command/collect-output.ts
 import { type CommandOutcome, recordControlFiles, signsOfLife } from "../run-command/run-command.ts"
 import { ExecSettings } from "../settings.ts"
 import { quoted, ShellProcess } from "./shell-process.ts"
-import { OnShellEnd, Shells, type ShellSession } from "./shells.ts"
+import { OnShellEnd, Shells, type ShellSession, type ShellState } from "./shells.ts"
 
 export interface ShellRequest {
   /** The call's arguments, by which {@link shell} knows what {@link shellTouches} has said. */
@@ -24,6 +24,8 @@ export interface ShellRequest {
   readonly command?: string | undefined
   /** Ends the session's shell first. */
   readonly restart: boolean
+  /** The shell is to reach the hosts of the network policy. It has to be a new one, or one that does already. */
+  readonly network?: boolean | undefined
   /** The host's default when absent. */
   readonly timeoutMs?: number | undefined
 }
@@ -54,26 +56,38 @@ export const shell = Effect.fnUntraced(function* (request: ShellRequest) {
 
 /**
  * Touches of a command in a shell. Its directory is where earlier commands have left the shell; outside of the
- * workspace it is part of the command line, which no rule for a simple command covers.
+ * workspace it is part of the command line, which no rule for a simple command covers. A shell that was opened with
+ * network gives it to every command.
  */
-export const shellTouches = Effect.fnUntraced(function* ({ call, session, command, restart }: ShellRequest) {
-  if (command === undefined) return {} satisfies Touches
+export const shellTouches = Effect.fnUntraced(function* (request: ShellRequest) {
+  const { call, session, command, restart, network = false } = request
+  yield* requireNetwork(network)
   const shells = yield* Shells
-  const directory = restart ? "." : yield* shells.directoryOf(session)
-  assessedIn.set(call, directory)
+  const open = restart ? undefined : yield* shells.stateOf(session)
+  const state = open ?? { directory: ".", network }
+  if (network && !state.network) return yield* withoutNetwork(session)
+  assessedIn.set(call, state)
+  if (command === undefined) return { network: state.network } satisfies Touches
+  const { directory } = state
   const isOutside = directory.startsWith("/")
   return {
     runs: isOutside ? `cd ${quoted(directory)} && ${command}` : command,
-    reads: [isOutside ? "." : directory]
+    reads: [isOutside ? "." : directory],
+    network: state.network
   } satisfies Touches
 })
 
-/** The directory that a call was judged by. Another call may have changed it since. */
-const assessedIn = new WeakMap<object, string>()
+const withoutNetwork = (session: string) =>
+  toolError("invalid_params", `the shell '${session}' was opened without network, which it can't get later`, {
+    suggestion: "Use another session_id, or restart: true, together with network: true."
+  })
 
-const moved = toolError(
+/** State of the shell that a call was judged by. Another call may have changed it since. */
+const assessedIn = new WeakMap<object, ShellState>()
+
+const changed = toolError(
   "stale_file",
-  "the shell has changed its directory since the call was assessed; nothing was run",
+  "the shell has changed its directory or its network since the call was assessed; nothing was run",
   {
     suggestion: "Repeat the call.",
     retryable: true
@@ -81,14 +95,17 @@ const moved = toolError(
 )
 
 const runIn = Effect.fnUntraced(function* (session: ShellSession, request: ShellRequest) {
-  const { call, command = ":", restart, timeoutMs } = request
+  const { call, command = ":", restart, network = false, timeoutMs } = request
   const settings = yield* ExecSettings
   const limit = timeoutMs ?? settings.defaultTimeoutMs
   const { root } = yield* Workspace
   if (restart) yield* endShell(session)
   const isNew = session.process === undefined
-  if (isNew) session.directory = "."
-  if (request.command !== undefined && session.directory !== assessedIn.get(call)) return yield* moved
+  if (isNew) Object.assign(session, { directory: ".", network })
+  const assessed = assessedIn.get(call)
+  if (session.network !== assessed?.network) return yield* changed
+  if (request.command !== undefined && session.directory !== assessed.directory) return yield* changed
+  session.command = command
   const process = session.process ?? (yield* openShell(session))
   const startedAt = yield* Clock.currentTimeMillis
   const collectors = yield* collectOutput(settings.artifactBytes)
@@ -186,7 +203,7 @@ const openShell = Effect.fnUntraced(function* (session: ShellSession) {
   const program = yield* startBackground(fibers, {
     label: `shell ${session.id}`,
     command: { program: "sh", args: ["-c", persistentShell, "sh"], directory: root, env: {} },
-    sandbox: { channel: true },
+    sandbox: { channel: true, network: session.network, title: () => session.command },
     options: process.options,
     onEnd: (end) => process.onEnd(end)
   })

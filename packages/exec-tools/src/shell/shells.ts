@@ -8,12 +8,22 @@ import * as Semaphore from "effect/Semaphore"
 import { ExecSettings } from "../settings.ts"
 import type { ShellProcess } from "./shell-process.ts"
 
+/** State of a shell that a command in it is judged by. */
+export interface ShellState {
+  /** Where the shell is: relative to the workspace, absolute outside of it. */
+  readonly directory: string
+  /** True when it was opened with network, which all of its commands have. */
+  readonly network: boolean
+}
+
 /** A session: its shell, if one is open, and the lock that lets one command run at a time. */
-export interface ShellSession {
+export interface ShellSession extends ShellState {
   readonly id: string
   process: ShellProcess | undefined
-  /** Where its shell is: relative to the workspace, absolute outside of it. */
   directory: string
+  network: boolean
+  /** The last command, for questions about its connections. */
+  command: string
 }
 
 interface Entry extends ShellSession {
@@ -31,8 +41,8 @@ export class Shells extends Context.Service<
       id: string,
       run: (session: ShellSession) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ToolError<"session_limit">, R>
-    /** Where the shell of a session of the current caller is, as after its last command; the workspace where none is open. */
-    readonly directoryOf: (id: string) => Effect.Effect<string>
+    /** State of the shell of a session of the current caller, as after its last command; undefined where none is open. */
+    readonly stateOf: (id: string) => Effect.Effect<ShellState | undefined>
     /** Where the shells' programs live. */
     readonly fibers: FiberSet.FiberSet<void>
   }
@@ -45,10 +55,10 @@ export class Shells extends Context.Service<
       const entries = new Map<string, Entry>()
       return {
         fibers,
-        directoryOf: (id) =>
+        stateOf: (id) =>
           CurrentCall.useSync(({ caller }) => {
             const entry = entries.get(keyOf(caller?.name, id))
-            return entry?.process === undefined ? "." : entry.directory
+            return entry?.process === undefined ? undefined : { directory: entry.directory, network: entry.network }
           }),
         use: (id, run) =>
           Effect.gen(function* () {
@@ -56,7 +66,7 @@ export class Shells extends Context.Service<
             const key = keyOf(caller?.name, id)
             const known = entries.get(key)
             if (known === undefined && entries.size >= maxShells) return yield* tooMany(maxShells)
-            const entry = known ?? { id, process: undefined, directory: ".", lock: Semaphore.makeUnsafe(1), users: 0 }
+            const entry = known ?? newEntry(id)
             if (entry.users >= mostWaiting) return yield* tooBusy(id)
             entries.set(key, entry)
             entry.users++
@@ -76,6 +86,16 @@ export class Shells extends Context.Service<
     })
   )
 }
+
+const newEntry = (id: string): Entry => ({
+  id,
+  process: undefined,
+  directory: ".",
+  network: false,
+  command: "",
+  lock: Semaphore.makeUnsafe(1),
+  users: 0
+})
 
 const keyOf = (caller: string | undefined, id: string): string => JSON.stringify([caller ?? null, id])
 

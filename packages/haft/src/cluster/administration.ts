@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 
 import { ConfigError } from "../config/config.ts"
+import { type Sessions, sessionsIn } from "../workspace/sessions.ts"
 import { type Tokens, tokensIn } from "../workspace/tokens.ts"
 
 /** A cluster as its administrator sees it, from any machine that reaches the database. */
@@ -17,6 +18,7 @@ export interface ClusterAdministration {
   /** The documents of the whole cluster, such as its tokens. */
   readonly documents: StateFilesService
   readonly tokens: Tokens
+  readonly sessions: Sessions
   readonly close: () => Promise<void>
 }
 
@@ -35,6 +37,7 @@ export const openAdministration = async (url: string): Promise<ClusterAdministra
       drain: (address) => Effect.runPromise(members.drain(address)),
       documents,
       tokens: tokensIn(documents),
+      sessions: await sessionsIn(documents),
       close
     }
   } catch (cause) {

@@ -49,6 +49,42 @@ it.runIf(isLinux)(
   }
 )
 
+it.runIf(isLinux)(
+  "gives a persistent shell network for all of its commands, or for none (not on this platform)",
+  async () => {
+    using workspace = temporaryWorkspace()
+    const { root, state } = workspace
+    const config = { root, state, sandbox: "unshare", network: { allow: ["listed.example"] } } as const
+    await using host = await openHost(config)
+    const asked: Array<unknown> = []
+    const ask = async ({
+      call,
+      input,
+      facts
+    }: {
+      call: { tool: string }
+      input: object
+      facts: { network?: boolean }
+    }) => {
+      asked.push(call.tool === "connect" ? { ...input } : facts.network)
+      return { approved: call.tool === "shell" }
+    }
+    const get = `(exec 5<>/dev/tcp/127.0.0.1/3128 && printf 'GET http://new.example/ HTTP/1.1\\r\\nHost: new.example\\r\\n\\r\\n' >&5 && timeout 5 head -1 <&5)`
+    const shell = (args: { command: string; network?: boolean; session_id?: string }) =>
+      host.call("shell", args, { ask })
+    await shell({ command: "true", network: true })
+    const reply = await shell({ command: get })
+    expect(reply.text).toMatch(/^HTTP\/1\.1 403/)
+    expect(asked).toEqual([true, true, { host: "new.example", port: 80, for: "shell", command: get }])
+    await shell({ command: "true", session_id: "closed" })
+    const late = await shell({ command: "true", session_id: "closed", network: true })
+    expect(late.error).toMatchObject({
+      code: "invalid_params",
+      message: "the shell 'closed' was opened without network, which it can't get later"
+    })
+  }
+)
+
 it("puts the requests of fetch_url on record as connections", async () => {
   using workspace = temporaryWorkspace()
   const server = createServer((_request, response) => response.end("reached")).listen(0, "127.0.0.1")

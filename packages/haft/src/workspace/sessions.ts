@@ -1,4 +1,4 @@
-import { StateFiles } from "@haft/core"
+import { StateFiles, type StateFilesService } from "@haft/core"
 import { fileState } from "@haft/node"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -28,10 +28,10 @@ const Session = z.strictObject({
 /** A browser's session, by hashes of its secrets. */
 export type StoredSession = Readonly<z.output<typeof Session>>
 
-/** Browser sessions of a server, kept over restarts. */
+/** Browser sessions of a server. Those that are over are not found. */
 export interface Sessions {
-  /** Sessions that are not over. */
-  readonly list: () => Promise<ReadonlyArray<StoredSession>>
+  /** The session with this id. Sees at once what another process has added. */
+  readonly find: (id: string) => Promise<StoredSession | undefined>
   readonly add: (session: StoredSession) => Promise<void>
   readonly remove: (id: string) => Promise<void>
 }
@@ -39,31 +39,63 @@ export interface Sessions {
 const document = "sessions.json"
 const SessionFile = z.strictObject({ version: z.literal(1), sessions: z.array(Session) })
 
-/** The browser sessions of the server whose default workspace this is. */
+/** The browser sessions of the server whose default workspace this is, kept over restarts. */
 export const openSessions = async (config: HaftConfig = {}): Promise<Sessions> => {
   const directory = await Effect.runPromise(stateOf(config))
-  const files = await Effect.runPromise(StateFiles.pipe(Effect.provide(fileState({ directory }))))
-  const read = Effect.map(files.read(document), (content) =>
-    parsed(content).filter(({ validUntil }) => Date.now() < validUntil)
+  return sessionsIn(await Effect.runPromise(StateFiles.pipe(Effect.provide(fileState({ directory })))))
+}
+
+/** Sessions in a store of documents. Rejects where its content is damaged, before any request depends on it. */
+export const sessionsIn = async (files: StateFilesService): Promise<Sessions> => {
+  let known: { readonly version: string; readonly sessions: ReadonlyMap<string, StoredSession> } | undefined
+  const load = (version: string) =>
+    Effect.map(files.read(document), (content) => {
+      known = { version, sessions: new Map(parsed(content).map((session) => [session.id, session])) }
+      return known.sessions
+    })
+  const current = Effect.flatMap(files.version(document), (version) =>
+    known?.version === version ? Effect.succeed(known.sessions) : load(version)
   )
-  // Now, so that a damaged file stops the server from starting instead of failing every request.
-  await Effect.runPromise(read)
   const change = (edit: (sessions: ReadonlyArray<StoredSession>) => ReadonlyArray<StoredSession>): Promise<void> =>
     Effect.runPromise(
       files.exclusively(
         document,
-        Effect.flatMap(read, (sessions) => {
-          const content = `${JSON.stringify({ version: 1, sessions: edit(sessions) }, null, 2)}\n`
+        Effect.flatMap(current, (sessions) => {
+          const content = `${JSON.stringify({ version: 1, sessions: edit([...sessions.values()].filter((one) => isValid(one))) }, null, 2)}\n`
           return Effect.asVoid(files.write(document, new TextEncoder().encode(content)))
         })
       )
     )
+  await Effect.runPromise(current)
   return {
-    list: () => Effect.runPromise(read),
+    find: async (id) => {
+      const found = (await Effect.runPromise(current)).get(id)
+      // A version may count as current for a moment, and the browser of a new session goes to another member at once.
+      const session = found ?? (await Effect.runPromise(load(known?.version ?? ""))).get(id)
+      return session !== undefined && isValid(session) ? session : undefined
+    },
     add: (session) => change((sessions) => [...sessions, session]),
     remove: (id) => change((sessions) => sessions.filter((session) => session.id !== id))
   }
 }
+
+/** Sessions that end with the process. */
+export const sessionsInMemory = (now: () => number = Date.now): Sessions => {
+  const sessions = new Map<string, StoredSession>()
+  return {
+    find: async (id) => {
+      const session = sessions.get(id)
+      return session !== undefined && isValid(session, now()) ? session : undefined
+    },
+    add: async (session) => {
+      for (const [id, old] of sessions) if (!isValid(old, now())) sessions.delete(id)
+      sessions.set(session.id, session)
+    },
+    remove: async (id) => void sessions.delete(id)
+  }
+}
+
+const isValid = ({ validUntil }: StoredSession, now = Date.now()): boolean => now < validUntil
 
 const parsed = (content: Uint8Array | undefined): ReadonlyArray<StoredSession> => {
   if (content === undefined) return []

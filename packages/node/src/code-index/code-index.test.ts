@@ -139,6 +139,35 @@ describe("the code index follows the workspace", () => {
   })
 })
 
+describe("a query whose words are all common", () => {
+  // Each word is in more definitions than are scored one by one.
+  const functionOf = (n: number): string => `function read${n}() {\n  // parse the file of a user\n}\n`
+  const many = Array.from({ length: 60 }, (_, file) => [
+    `m${file}.ts`,
+    Array.from({ length: 100 }, (_, n) => functionOf(file * 100 + n)).join("")
+  ])
+  const root = workspaces.make({
+    ...Object.fromEntries(many),
+    "wanted.ts": "function parseUserFile() {\n  // read\n}\n",
+    "rare.ts": "function frobnicate() {\n  // parse\n}\n"
+  })
+
+  it.each([
+    ["all of them together, names first", "parse user file", "wanted.ts"],
+    ["one rare word among them", "frobnicate parse file", "rare.ts"],
+    ["a single one", "parse", "wanted.ts"],
+    ["words that no definition has together", "frobnicate user", "rare.ts"]
+  ])("finds %s", async (_, query, path) => {
+    const found = await withIndex(root, ({ index }) => index.search({ query, path: ".", limit: 3 }))
+    expect(found.items[0]?.path).toBe(path)
+  })
+
+  it("is confined to its path, where none has all of them", async () => {
+    const found = await withIndex(root, ({ index }) => index.search({ query: "parse user", path: "rare.ts", limit: 3 }))
+    expect(found.items.map(({ path }) => path)).toEqual(["rare.ts"])
+  })
+})
+
 describe("the file of the code index", () => {
   it("is built again when it is damaged, before and after it was opened", async () => {
     const root = workspaces.make({ "a.ts": "function found() {}\n" })

@@ -73,55 +73,78 @@ export const rankFiles = (database: IndexDatabase, query: string, path: string):
 }
 
 const matchingSections = (database: IndexDatabase, terms: ReadonlyArray<string>, { sql, values }: PathRange) =>
-  database
-    .all(
+  firstEnough(matchesOf(database, "symbol", terms), (match) =>
+    database.all(
       `SELECT file.path, symbol.*, hit.score FROM (
          SELECT symbol_text.rowid AS id, bm25(symbol_text, 5.0, 2.0, 2.0, 1.5, 1.0) AS score FROM symbol_text
          WHERE symbol_text MATCH ? ${within("symbol_text", "SELECT symbol.id FROM symbol JOIN file ON file.id = symbol.file", sql)}
          ORDER BY score LIMIT ${candidates}
        ) AS hit JOIN symbol ON symbol.id = hit.id JOIN file ON file.id = symbol.file ORDER BY hit.score`,
-      [matchOf(telling(database, "symbol", terms)), ...values]
+      [match, ...values]
     )
-    .map((row) => ({ symbol: symbolOf(row), score: -Number(row["score"]) }))
+  ).map((row) => ({ symbol: symbolOf(row), score: -Number(row["score"]) }))
 
 const matchingFiles = (database: IndexDatabase, terms: ReadonlyArray<string>, { sql, values }: PathRange) =>
-  database
-    .all(
+  firstEnough(matchesOf(database, "file", terms), (match) =>
+    database.all(
       `SELECT file.path, hit.score FROM (
          SELECT file_text.rowid AS id, bm25(file_text, 3.0, 2.0, 1.0) AS score FROM file_text
          WHERE file_text MATCH ? ${within("file_text", "SELECT file.id FROM file", sql)}
          ORDER BY score LIMIT ${candidates}
        ) AS hit JOIN file ON file.id = hit.id ORDER BY hit.score`,
-      [matchOf(telling(database, "file", terms)), ...values]
+      [match, ...values]
     )
-    .map((row) => ({ path: String(row["path"]), score: -Number(row["score"]) }))
+  ).map((row) => ({ path: String(row["path"]), score: -Number(row["score"]) }))
+
+/** Rows of the first expression that has enough of them, or of the last one. */
+const firstEnough = <Row>(
+  [match = "", ...others]: ReadonlyArray<string>,
+  search: (match: string) => ReadonlyArray<Row>
+): ReadonlyArray<Row> => {
+  const rows = search(match)
+  return rows.length >= enough || others.length === 0 ? rows : firstEnough(others, search)
+}
+
+/** Rows that a stricter expression must have, so that the looser one is not tried. */
+const enough = 50
 
 const within = (table: string, ids: string, condition: string): string =>
   condition === "1" ? "" : `AND ${table}.rowid IN (${ids} WHERE ${condition})`
 
 // Quoted, so that no word is an operator of FTS5.
-const matchOf = (terms: ReadonlyArray<string>): string =>
-  terms.map((term) => `"${term.replaceAll('"', "")}"`).join(" OR ")
+const quoted = (terms: ReadonlyArray<string>): ReadonlyArray<string> =>
+  terms.map((term) => `"${term.replaceAll('"', "")}"`)
 
 /** Rows that a query may have to score; more take too long. */
-const mostScored = 20_000
+const mostScored = 5000
 
-/** The rarer terms of a query, as many as can be scored quickly, and always two. Common ones hardly move the ranking. */
-const telling = (
+/**
+ * FTS5 expressions for a query, the best first: the terms that are rare enough to be scored quickly, any of them.
+ * Common terms hardly move the ranking beside rare ones. Where all but one are common, all of them together come first,
+ * because few rows have them all, then the rarest with any other, then the rarest, and the next one in names.
+ */
+const matchesOf = (
   database: IndexDatabase,
   table: "symbol" | "file",
   terms: ReadonlyArray<string>
 ): ReadonlyArray<string> => {
-  const counted = terms.map((term) => {
-    const [row] = database.all(`SELECT doc FROM ${table}_terms WHERE term = ?`, [term])
-    return { term, rows: Number(row?.["doc"] ?? 0) }
-  })
-  let scored = 0
-  const kept = counted
+  const counted = terms
+    .map((term) => {
+      const [row] = database.all(`SELECT doc FROM ${table}_terms WHERE term = ?`, [term])
+      return { term, rows: Number(row?.["doc"] ?? 0) }
+    })
     .filter(({ rows }) => rows > 0)
     .toSorted((one, other) => one.rows - other.rows)
-    .filter(({ rows }, index) => (scored += rows) <= mostScored || index < 2)
-  return kept.length === 0 ? terms : kept.map(({ term }) => term)
+  const [rarest = "", ...others] = quoted(counted.length === 0 ? terms : counted.map(({ term }) => term))
+  let scored = 0
+  const rare = counted.filter(({ rows }) => (scored += rows) <= mostScored).length
+  if (rare >= 2 || others.length === 0) return [[rarest, ...others.slice(0, Math.max(0, rare - 1))].join(" OR ")]
+  const named = table === "symbol" ? "{name path}" : "{path names}"
+  return [
+    [rarest, ...others].join(" AND "),
+    `${rarest} AND (${others.join(" OR ")})`,
+    `${rarest} OR ${named} : ${others[0]}`
+  ]
 }
 
 /** Definitions that a query names: all of it, or one of the identifiers in it. */

@@ -38,7 +38,8 @@ export interface SandboxNetwork {
 
 /** Opens the network of a command, as the host's policy has it. */
 export type OpenNetwork = (
-  title: string,
+  /** Command line at the time of a question. */
+  title: () => string,
   /** Paths that the command sees, where no credential may come from. */
   visible: ReadonlyArray<string>
 ) => Effect.Effect<SandboxNetwork, ToolError<"sandbox_error">>

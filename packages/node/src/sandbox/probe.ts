@@ -132,7 +132,7 @@ const networkFor = (
     ? toolError("sandbox_error", `the sandbox ${kind} gives commands no network: ${network}`, {
         suggestion: "Run the command without network, or choose the sandbox bubblewrap, unshare or docker on Linux."
       })
-    : network(title ?? [program, ...args].join(" "), visible)
+    : network(typeof title === "function" ? title : () => title ?? [program, ...args].join(" "), visible)
 
 // Programs outside the sandbox come from there, so a sandbox must not be able to write to it.
 const hasNoPrograms = (writable: ReadonlyArray<string>): Effect.Effect<void, ToolError<"sandbox_error">> =>

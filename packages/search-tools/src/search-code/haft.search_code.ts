@@ -3,7 +3,7 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
-import { searchCode } from "./search-code.ts"
+import { searchCode, searchTouches } from "./search-code.ts"
 
 const output = z.object({
   results: z.array(
@@ -40,7 +40,7 @@ const definition = {
   output,
   risk: "read_only",
   timeout: "2 minutes",
-  touches: ({ path }: { readonly path: string }) => ({ reads: [path] }),
+  touches: searchTouches,
   execute: (input: { readonly query: string; readonly path: string; readonly max_results: number }) =>
     searchCode({ query: input.query, path: input.path, limit: input.max_results }).pipe(
       Effect.map(({ items, total, remarks }) => ({

@@ -15,7 +15,7 @@ export interface SessionOptions {
   /** Runs an effect with the services of the call that started the sandbox. */
   readonly run: <A, E>(effect: Effect.Effect<A, E>, signal: AbortSignal) => Promise<A>
   /** The command line, for the person who is asked. */
-  readonly command: string
+  readonly command: () => string
   readonly dial: Dial
   /** Absent where the policy has no credentials. */
   readonly broker?: CredentialBroker
@@ -84,7 +84,7 @@ export class ProxySession {
     const known = this.#questions.get(name)
     if (known !== undefined) return known
     const { network, run, command, questionTimeoutMs = standardQuestionTimeoutMs } = this.#options
-    const admitted = network.admit({ ...endpoint, command }).pipe(
+    const admitted = network.admit({ ...endpoint, command: command() }).pipe(
       Effect.timeoutOrElse({
         duration: questionTimeoutMs,
         orElse: () => Effect.fail(new ConnectionRefused({ reason: `nobody answered about ${name}` }))
