@@ -154,7 +154,8 @@ function* findByLines(
     add(pass === "line_endings" ? place : { ...place, pairs: pairsOf(given, file.text.slice(place.start, place.end)) })
   }
   if (wanted.length === 1 && !endsLine) {
-    return yield* findExactly(lines.text, first, { overlapping: true, keep: 0 }, addPlace)
+    yield* findExactly(lines.text, first, { overlapping: true, keep: 0 }, addPlace)
+    return
   }
   if (wanted.length < 3) {
     for (let line = 0; line + wanted.length <= lines.count; line++) {

@@ -360,9 +360,10 @@ function* giveUp(
   id: string,
   begun: JournalledCommit
 ): Work {
-  if (!(yield* takeBack(root, begun, history.imagePath))) return journal.keepNames(id, begun)
-  yield* gathered.unlink()
-  journal.forget(id)
+  if (yield* takeBack(root, begun, history.imagePath)) {
+    yield* gathered.unlink()
+    journal.forget(id)
+  } else journal.keepNames(id, begun)
 }
 
 function* perform(
