@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
@@ -132,6 +132,23 @@ describe("no fence stops", () => {
   test.for(open)("$code in $file", ({ file }) => {
     expect(messages.get(file)).toBeUndefined()
   })
+})
+
+test("effects are run only where a program gets Promises or calls back, so that Effect users can compose the rest", () => {
+  const bridges = [
+    /^packages\/core\/src\/(promise|plugin\/async-plugin)\.ts$/,
+    /^packages\/haft\/src\/(promise-api\.ts|(branches|cluster|contract|plugins|workspace)\/)/,
+    /^packages\/haft\/src\/host\/(late-host|packages)\.ts$/,
+    /^packages\/node\/src\/(process|network)\//,
+    /^packages\/cluster\/src\/copy\//,
+    /testing/
+  ]
+  const running = globSync("packages/*/src/**/*.ts", { cwd: root })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => !file.endsWith(".test.ts"))
+    .filter((file) => /\.run(?:Promise|Sync|Fork)(?:Exit|With)?\(/.test(readFileSync(join(root, file), "utf8")))
+  expect(running.length).toBeGreaterThan(10)
+  expect(running.filter((file) => !bridges.some((bridge) => bridge.test(file)))).toEqual([])
 })
 
 type Report = { diagnostics: ReadonlyArray<{ code: string; message: string; help?: string; filename: string }> }

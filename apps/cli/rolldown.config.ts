@@ -14,11 +14,13 @@ export const output: OutputOptions = {
   // Functions keep their names, for stack traces.
   minify: { compress: true, mangle: { toplevel: true, keepNames: true }, codegen: true },
   // One file has exactly what every host needs, because each further file makes a start about a millisecond slower. A
-  // second one has what only MCP needs; sharing a file with the HTTP server would make `haft mcp` load that too.
+  // second one has what only MCP needs; sharing a file with the HTTP server would make `haft mcp` load that too. A third
+  // one has the file tools, which would otherwise be eleven files that most calls load.
   codeSplitting: {
     groups: [
       { name: "base", test: /packages\/haft\/src\/promise\.ts$|effect\/dist\/FiberSet\.js$/, priority: 2 },
-      { name: "mcp", test: /apps\/cli\/src\/speak-mcp\.ts$/, priority: 1 }
+      { name: "mcp", test: /apps\/cli\/src\/speak-mcp\.ts$/, priority: 1 },
+      { name: "files", test: /packages\/fs-tools\/src\/(?!media\/)/, priority: 1 }
     ]
   },
   entryFileNames: "[name].js",

@@ -106,6 +106,7 @@ const fields: Readonly<Record<string, string>> = {
   paths: "the first of them, each with its `kind`",
   branch: "name of the branch",
   action: "`created`, `dropped`, `opened` or `closed`",
+  undoable: "false where undo can't take the changes back, because what they replaced is too large to keep",
   diff_path: "address of the artifact with the diff",
   address: "address of the artifact",
   bytes: "bytes that were read",
@@ -246,7 +247,9 @@ const recorded = async (): Promise<ReadonlyArray<JournalEvent>> => {
     }
     const pipe = { path: "pipe", reason: "it is a pipe, a socket or a device" }
     const refused = { ...effects, outcome: "refused", paths: [], left_out: [pipe], error: "approval_denied" }
-    return [...first.map(confinedHere), ...switched, effects, refused, read, branch, changed, ...connections, ...second]
+    const forGood = { ...effects, undoable: false }
+    const overlays = [effects, refused, forGood]
+    return [...first.map(confinedHere), ...switched, ...overlays, read, branch, changed, ...connections, ...second]
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -304,6 +304,8 @@ describe("haft doctor", () => {
   it("says what it found, for people and as JSON", async () => {
     const plain = await haft(inWorkspace("doctor"))
     expect(plain.stdout).toContain(`✓ Node: ${process.version}`)
+    // Optional packages that a clone installs are found from the bundle, too.
+    for (const subject of ["ripgrep", "Code index", "Terminals"]) expect(plain.stdout).toContain(`✓ ${subject}: `)
     const { findings } = JSON.parse((await haft(inWorkspace("doctor", "--json"))).stdout) as {
       findings: Array<Finding>
     }

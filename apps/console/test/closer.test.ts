@@ -46,6 +46,28 @@ describe.skipIf(!hasBrowser)(
       }
     })
 
+    it.runIf(process.platform === "linux")("shows what a command changed like a patch", async () => {
+      const files = { "a.txt": "one\n", ".gitignore": "out\n" }
+      await using console = await openConsole(browser, files, {}, { sandbox: "unshare" })
+      const { page } = console
+      const command = "echo two >> a.txt; echo n > new.txt; mkdir out; echo x > out/built; mkfifo pipe"
+      const reply = console.call("run_command", { command })
+      await page.getByRole("button", { name: "Approve", exact: true }).click()
+      expect(await reply).toMatchObject({ ok: true, result: { changes: { outcome: "committed" } } })
+      // The diff is kept, also when the file has changed again.
+      console.workspace.put("a.txt", "something else\n")
+      await console.goTo("activity")
+      await page.getByRole("link", { name: /run_command/ }).click()
+      const change = page.getByRole("table", { name: "a.txt" })
+      await change.waitFor()
+      expect(await change.locator("td.diff-text.after:not(.same)").innerText()).toContain("two")
+      await page.getByRole("table", { name: "new.txt" }).waitFor()
+      await page.getByText("committed: 3 created, 1 modified, 0 deleted").waitFor()
+      await page.getByText("pipe (it is a pipe, a socket or a device)").waitFor()
+      expect(await page.getByRole("table", { name: "out/built" }).count()).toBe(0)
+      expect(console.complaints).toEqual([])
+    })
+
     it("begins at the top of another screen, and of another call", async () => {
       await using console = await openConsole(browser, { "a.txt": "a\n".repeat(500), "b.txt": "b\n".repeat(500) })
       const { page } = console
@@ -131,6 +153,7 @@ describe.skipIf(!hasBrowser)(
       await page.route("**/runs", (route) => route.fulfill({ json: { runs: [{ name: "older", bytes: 1 }] } }))
       await fails("**/approvals")
       await fails("**/runs/older/events*")
+      await fails("**/metrics?run=older")
       await page.reload()
       await page.getByRole("alert").filter({ hasText: "It is broken." }).waitFor()
       expect(await page.getByText("Nothing is waiting").count()).toBe(0)

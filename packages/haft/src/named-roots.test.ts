@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 
 import { openHost } from "./promise.ts"
 
-const openRoots = async (sandbox: "none" | "auto" = "none") => {
+const openRoots = async (sandbox: "none" | "auto" | "unshare" = "none") => {
   const app = temporaryWorkspace({ "a.txt": "needle in app\n", "src/b.txt": "b\n" })
   const lib = temporaryWorkspace({ "l.txt": "needle in lib\n", ".gitignore": "ignored\n", ignored: "needle\n" })
   const host = await openHost({
@@ -21,6 +21,7 @@ const openRoots = async (sandbox: "none" | "auto" = "none") => {
   return {
     app,
     lib,
+    host,
     call: async (tool: string, params: object) => {
       const reply = await host.call(tool, params)
       return reply.ok ? reply.text : reply.error.code
@@ -74,4 +75,55 @@ it("runs commands in a root, and lets them read the others in the sandbox", asyn
     `${roots.app.root}/src\nb.txt\nhere`
   )
   expect(await roots.call("run_command", { command: "pwd", cwd: "lib" })).toContain(`${roots.lib.root}\n`)
+})
+
+it.runIf(process.platform === "linux")("commits what a command changed on an overlay of the first root", async () => {
+  await using roots = await openRoots("unshare")
+  const run = async (command: string) => {
+    const reply = await roots.host.call("run_command", { command })
+    return { reply, output: reply.output as { readonly changes?: { readonly paths: ReadonlyArray<object> } } }
+  }
+  roots.app.put(".gitignore", "out\n")
+  const made = await run(
+    "echo 2 >> a.txt; rm src/b.txt; mkdir new out; echo 1 > new/n; echo x > out/built; mkfifo new/p"
+  )
+  expect(made.output.changes).toMatchObject({
+    outcome: "committed",
+    created: 4,
+    modified: 1,
+    deleted: 1,
+    left_out: [{ path: "app/new/p", reason: "it is a pipe, a socket or a device" }]
+  })
+  expect(made.output.changes?.paths).toContainEqual({ path: "app/a.txt", kind: "modified" })
+  expect(made.reply.writes).toContain("app/new/n")
+  expect([roots.app.read("a.txt"), roots.app.read("new/n"), roots.app.exists("src/b.txt")]).toEqual([
+    "needle in app\n2\n",
+    "1\n",
+    false
+  ])
+  const replaced = await run("rm -r new; mkdir new; echo 2 > new/m")
+  expect(replaced.output.changes).toMatchObject({ outcome: "committed", created: 1, deleted: 1 })
+  expect([roots.app.exists("new/n"), roots.app.read("new/m")]).toEqual([false, "2\n"])
+  for (let undone = 0; undone < 2; undone++) expect(await roots.call("undo", {})).toContain("app/new")
+  expect([roots.app.read("a.txt"), roots.app.read("src/b.txt"), roots.app.exists("new")]).toEqual([
+    "needle in app\n",
+    "b\n",
+    false
+  ])
+})
+
+it.runIf(process.platform === "linux")("refuses a command's change of a file that was edited meanwhile", async () => {
+  await using roots = await openRoots("unshare")
+  let edited: Promise<unknown> | undefined
+  const reply = await roots.host.call(
+    "run_command",
+    { command: "echo mine >> a.txt; echo begun; sleep 1.5" },
+    {
+      onProgress: ({ message }) => {
+        if (message === "begun") edited ??= roots.call("delete_path", { path: "app/a.txt" })
+      }
+    }
+  )
+  await edited
+  expect(reply.error).toMatchObject({ code: "stale_file", message: expect.stringContaining("app/a.txt") })
 })

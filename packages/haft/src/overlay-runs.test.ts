@@ -455,6 +455,21 @@ describe.runIf(isLinux)("what a command changed is judged again", () => {
     expect(workspace.exists("f7")).toBe(true)
   })
 
+  it("asks before it commits what undo can't take back", async () => {
+    let isWanted = false
+    const { workspace, run } = await open({
+      files: { a: "1\n" },
+      approve: ({ reason }) => isWanted || !reason.includes("can't be undone")
+    })
+    // More than the history keeps, and it takes no room on the disk.
+    execFileSync("truncate", ["-s", "450M", join(workspace.root, "large")])
+    expect((await run("rm large")).reply.error?.code).toBe("approval_denied")
+    expect(workspace.exists("large")).toBe(true)
+    expect((await run("rm a")).output.changes).not.toHaveProperty("undoable")
+    isWanted = true
+    expect((await run("rm large")).output.changes).toMatchObject({ outcome: "committed", undoable: false })
+  })
+
   it("runs first and asks about the diff where the host says so", async () => {
     const { workspace, run, questions } = await open({
       config: { packages: { exec: { approveEffects: true } } },

@@ -54,6 +54,14 @@ describe("the log of calls", () => {
     expect(logOf("run", [finished(1), started(1), finished(1), started(1)]).calls).toEqual([ended])
   })
 
+  it("has the outcome of a command's changes", () => {
+    const effects = { outcome: "committed", created: 1, modified: 0, deleted: 0, diff_path: "artifact:r/diffs/1.patch" }
+    const event = { ...started(1), type: "command_effects", seq: 3, ...effects }
+    expect(logOf("run", [started(1), event, finished(1)]).calls).toEqual([
+      { ...ended, effects: expect.objectContaining(effects) }
+    ])
+  })
+
   it("keeps calls of different runs apart", () => {
     const log = applyEvents(logOf("one", [started(1)]), "two", [started(1)])
     expect(log.calls.map(({ key }) => key)).toEqual(["one.1", "two.1"])

@@ -28,6 +28,21 @@ export interface RecordedCall {
   /** When the last approval was given or denied, in milliseconds since the epoch. */
   readonly decidedAt?: number
   readonly reply?: unknown
+  /** Outcome of a command's changes, where it ran on an overlay. */
+  readonly effects?: CommandEffects
+}
+
+/** Outcome of the changes that a command made on an overlay of the workspace. */
+export interface CommandEffects {
+  readonly outcome: string
+  readonly created: number
+  readonly modified: number
+  readonly deleted: number
+  /** False where undo can't take them back. */
+  readonly undoable?: false
+  /** Address of the artifact with their diff. */
+  readonly diff_path?: string
+  readonly left_out?: ReadonlyArray<{ readonly path: string; readonly reason: string }>
 }
 
 export interface CallLog {
@@ -101,6 +116,8 @@ const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | unde
         decidedAt: Date.parse(event.at),
         ...(typeof event["diff"] === "string" && { decidedDiff: event["diff"] })
       }
+    case "command_effects":
+      return { ...call, effects: event as unknown as CommandEffects }
     case "tool_call_finished": {
       const { error, duration_sec: seconds, waited_sec: waited, touches, approval } = event as unknown as FinishedEvent
       return {

@@ -2,7 +2,7 @@ import { visibleText } from "@haft/core/visible-text"
 
 import { isObject } from "../is-object.ts"
 import type { ClosedRequest, OpenRequest, Touches } from "../wire.ts"
-import type { RecordedCall } from "./call-log.ts"
+import type { CommandEffects, RecordedCall } from "./call-log.ts"
 
 export type CallState = "waiting" | "running" | "done" | "failed" | "refused" | "unanswered"
 
@@ -69,6 +69,20 @@ export const touchFacts = (
     ["types into", touches?.types]
   ]
   return facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }]))
+}
+
+/** Outcome of a command's changes as text. */
+export const effectFacts = (
+  effects: CommandEffects | undefined
+): ReadonlyArray<{ readonly name: string; readonly value: string }> => {
+  if (effects === undefined) return []
+  const { outcome, created, modified, deleted, undoable, left_out: leftOut = [] } = effects
+  const counts = `${outcome}: ${created} created, ${modified} modified, ${deleted} deleted`
+  const left = leftOut.map(({ path, reason }) => `${visibleText(path)} (${reason})`).join(", ")
+  return [
+    { name: "changes", value: undoable === false ? `${counts}; can't be undone` : counts },
+    ...(left === "" ? [] : [{ name: "not committed", value: left }])
+  ]
 }
 
 /** Tests whether all words of a search occur in a call, ignoring case. */

@@ -126,6 +126,7 @@ const statusOf: Readonly<Record<string, number>> = {
   file_not_found: 404,
   already_exists: 409,
   branch_in_use: 409,
+  session_limit: 429,
   sandbox_unavailable: 501
 }
 

@@ -20,6 +20,8 @@ export type CommitFailure = CommitError["code"] | "approval_denied" | "journal_u
 export interface CommittedEffects {
   readonly outcome: "committed" | "unchanged" | "dropped" | "refused"
   readonly changes: ReadonlyArray<ChangedPath>
+  /** False where undo can't take the changes back, because what they replaced is too large to keep. */
+  readonly isUndoable?: false
   /** Changes that the commit could not take over. */
   readonly leftOut: ReadonlyArray<LeftOutPath>
   /** Control files that were moved aside instead of being committed, and those that were only recorded. */
@@ -66,11 +68,16 @@ export const commitEffects = Effect.fnUntraced(function* (
     const writes = writesOf(changes, new Set(heldBack.size > 0 ? [] : asked.map(({ path }) => path)))
     const { tool } = yield* CurrentCall
     const diff = yield* diffOfEffects(plan, changes, effects)
+    const undoable = plan.isUndoable ? {} : { isUndoable: false as const }
     yield* approveEffects({
       writes,
       removedFiles: changes.filter((change) => isDeletedFile(change) && !effects.isIgnored(change.path)).length,
       preview: Effect.succeed(diff),
-      ...reasonToAsk(tool, changes, { asks, isAskedAbout: (path) => canAsk && isSecret(path) && !isDependency(path) })
+      ...reasonToAsk(tool, changes, {
+        asks,
+        isForGood: canAsk && !plan.isUndoable,
+        isAskedAbout: (path) => canAsk && isSecret(path) && !isDependency(path)
+      })
     })
     const call = yield* CurrentCall
     const { approvedState: _ofTheCommand, ...rest } = call
@@ -80,7 +87,8 @@ export const commitEffects = Effect.fnUntraced(function* (
       CurrentCall,
       judged
     )
-    return { outcome: "committed", changes, leftOut, controlFiles, diffPath: yield* saveDiff(diff) } as const
+    const diffPath = yield* saveDiff(diff)
+    return { outcome: "committed", changes, ...undoable, leftOut, controlFiles, diffPath } as const
   })
   const result: CommittedEffects = yield* settled.pipe(
     stepSpan("overlay"),
@@ -108,11 +116,19 @@ const writesOf = (changes: ReadonlyArray<ChangedPath>, asked: ReadonlySet<string
 const reasonToAsk = (
   tool: string,
   changes: ReadonlyArray<ChangedPath>,
-  { asks, isAskedAbout }: { readonly asks: boolean; readonly isAskedAbout: (path: string) => boolean }
+  { asks, isForGood, isAskedAbout }: AskGrounds
 ): { readonly because?: string } => {
   const secret = changes.find(({ path }) => isAskedAbout(path))
   if (secret !== undefined) return { because: `${tool} changed ${secret.path}, which is a secret path` }
+  if (isForGood) return { because: `${tool} replaced more than undo can keep, so it can't be undone` }
   return asks ? { because: `${tool} changed ${changes.length} paths` } : {}
+}
+
+interface AskGrounds {
+  readonly asks: boolean
+  /** Undo can't take the changes back. */
+  readonly isForGood: boolean
+  readonly isAskedAbout: (path: string) => boolean
 }
 
 /** Packages come with keys of their tests. */
@@ -149,7 +165,8 @@ const saveDiff = Effect.fnUntraced(function* (diff: string) {
 /** Paths that the audit log names. */
 const mostListed = 200
 
-const recordEffects = Effect.fnUntraced(function* ({ outcome, changes, leftOut, diffPath, failure }: CommittedEffects) {
+const recordEffects = Effect.fnUntraced(function* (effects: CommittedEffects) {
+  const { outcome, changes, isUndoable, leftOut, diffPath, failure } = effects
   const journal = yield* Journal
   const { id, step, tool } = yield* CurrentCall
   yield* journal.append({
@@ -160,6 +177,7 @@ const recordEffects = Effect.fnUntraced(function* ({ outcome, changes, leftOut, 
     outcome,
     ...countsOf(changes),
     paths: changes.slice(0, mostListed).map(({ path, kind }) => ({ path, kind })),
+    ...(isUndoable === false && { undoable: false }),
     ...(diffPath !== undefined && { diff_path: diffPath }),
     ...(leftOut.length > 0 && { left_out: leftOut.slice(0, mostListed) }),
     ...(failure !== undefined && { error: failure.code })

@@ -91,6 +91,8 @@ export interface ChangePlan {
   readonly adopt: (path: string, scratchFile: string, options?: WriteOptions) => Effect.Effect<void, PlanError>
   /** Changes planned so far, in the order of planning. */
   readonly changes: ReadonlyArray<ChangedPath>
+  /** False where the content that the plan replaces or removes is too large for undo to keep. */
+  readonly isUndoable: boolean
   /**
    * Everything that the plan changes by now, as one unified diff, for people who approve it. Content that nobody has
    * read yet is read; what is binary or too large has a line of its own.

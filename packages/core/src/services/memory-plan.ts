@@ -36,6 +36,7 @@ export class MemoryPlan implements ChangePlan {
     return this.#changes
   }
 
+  readonly isUndoable: boolean = true
   readonly diff: Effect.Effect<string> = Effect.suspend(() => this.diffWhere(() => true))
 
   readonly diffWhere = (isShown: (path: string) => boolean): Effect.Effect<string> =>

@@ -49,7 +49,8 @@ describe("redaction", () => {
     ],
     [String.raw`{\u0022password\u0022:\u0022letmein\u0022}`, String.raw`{\u0022password\u0022:\u0022[redacted]\u0022}`],
     [`{"Authorization":"Basic YWJjOmRlZg=="}`, `{"Authorization":"Basic [redacted]"}`],
-    ["curl -H Authorization:abcdef1 x.test", "curl -H Authorization:[redacted] x.test"]
+    ["curl -H Authorization:abcdef1 x.test", "curl -H Authorization:[redacted] x.test"],
+    ["extraheader = AUTHORIZATION: basic eC1hY2Nlc3M6Z2hz", "extraheader = AUTHORIZATION: basic [redacted]"]
   ])("replaces the secret in %s", (text, expected) => {
     expect(redact(text)).toBe(expected)
     expect(redact(expected)).toBe(expected)

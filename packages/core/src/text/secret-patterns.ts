@@ -127,7 +127,7 @@ const header: SecretPattern = {
   mentions: [":"],
   hint: /:(?<=(?:authorization|key|token|cookie):)/i,
   pattern:
-    /(?<lead>:(?<=(?:^|[\n"']|-H |--header[ =])(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token)|(?:set-)?cookie):) ?(?:(?:basic|token|digest|negotiate) )?)(?!(?:basic|bearer)\b)(?<value>[^\s"'`,{}()<>;$[\]]{4,}(?:; ?[^\s"'`;]+)*)/gi,
+    /(?<lead>:(?<=(?:^|[\n"']|-H |--header[ =]|= ?)(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token)|(?:set-)?cookie):) ?(?:(?:basic|token|digest|negotiate) )?)(?!(?:basic|bearer)\b)(?<value>[^\s"'`,{}()<>;$[\]]{4,}(?:; ?[^\s"'`;]+)*)/gi,
   accepts: (value, { lead = "" }) =>
     !isReference(value) && (/ (?:basic|token|digest|negotiate) $/i.test(lead) || !isLabel(value))
 }

@@ -13,6 +13,10 @@ export const changeFields = {
   modified: z.number().int(),
   deleted: z.number().int(),
   paths: z.array(z.object({ path: z.string(), kind: z.string() })).describe("The first of them"),
+  undoable: z
+    .literal(false)
+    .optional()
+    .describe("Set where undo can't take the changes back: what they replaced is too large to keep"),
   diff_path: z.string().optional().describe("Artifact with the diff"),
   left_out: z
     .array(z.object({ path: z.string(), reason: z.string() }))
@@ -21,14 +25,15 @@ export const changeFields = {
 }
 
 /** Values of {@link changeFields}. */
-export const reportChanges = ({ changes, leftOut, diffPath }: Effects) => ({
+export const reportChanges = ({ changes, isUndoable, leftOut, diffPath }: Effects) => ({
   ...countsOf(changes),
   paths: changes.slice(0, mostListed).map(({ path, kind }) => ({ path, kind })),
+  ...(isUndoable === false && { undoable: isUndoable }),
   ...(diffPath !== undefined && { diff_path: diffPath }),
   ...(leftOut.length > 0 && { left_out: leftOut.slice(0, mostListed).map(({ path, reason }) => ({ path, reason })) })
 })
 
-type Effects = Pick<NonNullable<CommandOutcome["effects"]>, "changes" | "leftOut" | "diffPath">
+type Effects = Pick<NonNullable<CommandOutcome["effects"]>, "changes" | "isUndoable" | "leftOut" | "diffPath">
 
 /** How haft's own tools tell what became of a command's changes. */
 export const changesResult = z
@@ -60,10 +65,11 @@ export const changesOf = ({
 /** Effects of a command as text for people; undefined where there is nothing to say. */
 export const changesRemark = (changes: z.output<typeof changesResult>): string | undefined => {
   if (changes === undefined) return undefined
-  const { outcome, created, modified, deleted, left_out: leftOut = [] } = changes
+  const { outcome, created, modified, deleted, undoable, left_out: leftOut = [] } = changes
   const counts = [`${created} created`, `${modified} modified`, `${deleted} deleted`].join(", ")
   const parts = [
     ...(outcome === "committed" ? [counts] : []),
+    ...(undoable === false ? ["can't be undone: what was replaced is too large to keep"] : []),
     ...(outcome === "dropped" ? [`the changes were dropped (${counts})`] : []),
     ...(leftOut.length > 0
       ? [`not committed: ${leftOut.map(({ path, reason }) => `${path} (${reason})`).join(", ")}`]

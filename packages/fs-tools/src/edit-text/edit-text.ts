@@ -73,7 +73,8 @@ export const planEdits = Effect.fnUntraced(function* (
   return { before, after, edits: made }
 })
 
-const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
+/** Refuses a file that is not in the state that the caller has read. */
+export const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
   const { fingerprint } = yield* plan.file(path)
   return yield* fingerprint === base
     ? Effect.void

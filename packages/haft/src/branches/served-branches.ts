@@ -1,4 +1,4 @@
-import type { Reply } from "@haft/core"
+import { makeToolError, type Reply } from "@haft/core"
 import type { PromiseCallOptions } from "@haft/core/promise"
 
 import type { OpenBranchHost, PromiseBranches } from "./promise-branches.ts"
@@ -17,6 +17,9 @@ interface ServedHost {
 }
 
 const idleMs = 60_000
+
+/** Hosts that a server keeps open for the branches of one workspace: each is a process of some 100 MB. */
+const mostHosts = 8
 
 /** `ask` puts a question to the people of the workspace, where the caller does not answer it. */
 export const servedBranches = (
@@ -42,6 +45,14 @@ export const servedBranches = (
       () => {}
     )
   }
+  /** Makes room for one more host by closing the one that has been idle for longest. */
+  const makeRoom = async (name: string): Promise<void> => {
+    while (!hosts.has(name) && hosts.size >= mostHosts) {
+      const [idle] = [...hosts].find(([, { calls }]) => calls === 0) ?? []
+      if (idle === undefined) throw tooMany()
+      await close(idle)
+    }
+  }
   // A host that works on the branch keeps it; then the branch itself says that it is in use.
   const freed = async (name: string): Promise<void> => {
     if (hosts.get(name)?.calls === 0) await close(name)
@@ -62,8 +73,12 @@ export const servedBranches = (
       return branches.drop(name)
     },
     call: async (name, tool, args, options = {}) => {
+      await makeRoom(name)
       const host = hostOf(name)
       clearTimeout(host.idle)
+      // The one used last is the last to be closed.
+      hosts.delete(name)
+      hosts.set(name, host)
       host.calls++
       try {
         const opened = await host.opening
@@ -82,3 +97,10 @@ export const servedBranches = (
     }
   }
 }
+
+const tooMany = () =>
+  makeToolError("session_limit", `calls run on ${mostHosts} branches at the same time, and that is the limit`, {
+    suggestion: "Try again when one of them has ended.",
+    details: { limit: mostHosts },
+    retryable: true
+  })

@@ -43,13 +43,14 @@ import { checkConfig, type HaftConfig, type StandardServices } from "../config/c
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, type SharedParts, standardServices, stateFilesOf, stateOf } from "../host/standard-host.ts"
+import { type RecordMetrics, recordMetrics } from "../record/record-metrics.ts"
+import { type FoundCalls, type RecordQuery, searchRecord } from "../record/search-record.ts"
 import { countEvents } from "../telemetry/count-events.ts"
 import { isExported, openTelemetry, type Telemetry, telemetryOf } from "../telemetry/telemetry.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { type PromiseRules, promiseRules } from "./promise-rules.ts"
 import { rulesIn } from "./rules.ts"
 import { type RunningCalls, trackCalls } from "./running-calls.ts"
-import { type FoundCalls, type RecordQuery, searchRecord } from "./search-record.ts"
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
@@ -78,6 +79,8 @@ export interface OpenWorkspace {
   readonly calls: RunningCalls
   /** Calls on record in any run that fit a query, the newest first. */
   readonly search: (query: RecordQuery) => Promise<FoundCalls>
+  /** Figures of runs by name, or of the whole record. */
+  readonly metrics: (runs?: ReadonlyArray<string>) => Promise<RecordMetrics>
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
@@ -175,6 +178,7 @@ export const openWorkspace = async (
     records.set(run, pages)
     return pages
   }
+  const metricsOf = recordMetrics(recordOf)
   // On record first: what nobody can trace is not done.
   const recorded = (type: string, about: object, by: Party | undefined): Promise<void> =>
     runtime.runPromise(
@@ -218,6 +222,7 @@ export const openWorkspace = async (
         recordOf,
         query
       ),
+    metrics: (runs = listRuns(state).map(({ name }) => name)) => metricsOf(runs),
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
     record: recordOf,

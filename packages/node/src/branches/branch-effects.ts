@@ -53,7 +53,8 @@ export const branchEffects = Effect.fnUntraced(function* (
     attributes: isMerge ? "strip" : "keep"
   })
   const bases = yield* settle(branch, workspace, upper.entries)
-  const scratch = { directory: branch.directory, upper: branch.upper, work: branch.work, since: Infinity }
+  const { directory, upper: files, work } = branch
+  const scratch = { directory, files, upper: files, work, since: Infinity }
   const effects = yield* new NodeOverlay({ workspace, state }, scratch).effectsOf(upper)
   const own = ownStates(branch)
   const compared = (plan: NodePlan) => compare(plan, upper.entries, { bases, own })

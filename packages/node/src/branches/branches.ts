@@ -55,7 +55,7 @@ export const branchesOf = (workspace: WorkspaceService, state: string): NodeBran
   return {
     find,
     create: Effect.fnUntraced(function* (name) {
-      const reason = whyNoOverlay(workspace)
+      const reason = isNamed(workspace) ? "it has named roots" : whyNoOverlay(workspace)
       if (reason !== undefined) {
         return yield* Effect.fail(makeToolError("sandbox_unavailable", `this workspace can't have branches: ${reason}`))
       }
@@ -110,5 +110,7 @@ export const branchesOf = (workspace: WorkspaceService, state: string): NodeBran
       Effect.scoped(Effect.flatMap(held(name), (branch) => Effect.sync(() => removeBranch(branch, state))))
   }
 }
+
+const isNamed = ({ roots }: WorkspaceService): boolean => roots.some(({ name }) => name !== "")
 
 const branchCodes = ["invalid_params", "file_not_found", "already_exists"] as const

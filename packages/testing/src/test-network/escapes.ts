@@ -105,6 +105,35 @@ export const escapes = (servers: TestServers): Readonly<Record<string, ReadonlyA
         `proxy("CONNECT forbidden.test:${forbidden} HTTP/1.1\${EOL}Host: allowed.test:${allowed}$EOL$EOL" . request("/", "a"))`
       ],
       [
+        "a request for another host after an upgrade that the server ignores",
+        `my $s = dialed(3128, 127, 0, 0, 1); sent_part($s, "GET http://allowed.test:${allowed}/ HTTP/1.1\${EOL}Host: allowed.test:${allowed}\${EOL}Upgrade: websocket\${EOL}Connection: Upgrade$EOL$EOL", 4096); sent($s, request("/", "forbidden.test:${forbidden}"))`
+      ],
+      [
+        "HTTP/2 with prior knowledge",
+        `proxy("PRI * HTTP/2.0$EOL\${EOL}SM$EOL$EOL" . pack("H*", "000000040000000000"))`
+      ],
+      [
+        "HTTP/2 inside a connection for HTTP",
+        `tunnel("private.test:80", "PRI * HTTP/2.0$EOL\${EOL}SM$EOL$EOL" . pack("H*", "000000040000000000"))`
+      ],
+      [
+        "line breaks in an address",
+        `proxy("GET http://allowed.test:${allowed}/%0d%0aHost:%20forbidden.test HTTP/1.1\${EOL}Host: allowed.test:${allowed}\r$EOL$EOL")`
+      ],
+      [
+        "line breaks in the host of CONNECT",
+        `proxy("CONNECT allowed.test:${allowed}\r\nHost:forbidden.test:${forbidden} HTTP/1.1\${EOL}Host: forbidden.test:${forbidden}$EOL$EOL")`
+      ],
+      [
+        "a line that continues the one before",
+        `proxy("GET http://allowed.test:${allowed}/ HTTP/1.1\${EOL}Host: allowed.test:${allowed}\${EOL} .forbidden.test$EOL$EOL")`
+      ],
+      [
+        "a header of two megabytes",
+        `proxy("GET http://allowed.test:${allowed}/ HTTP/1.1\${EOL}Host: allowed.test:${allowed}\${EOL}X: " . ("x" x 2097152) . "\${EOL}Host: forbidden.test$EOL$EOL")`
+      ],
+      ["an address with https", get(`https://forbidden.test:${forbidden}/`, `forbidden.test:${forbidden}`)],
+      [
         "an upgrade to another host",
         get(
           `http://forbidden.test:${forbidden}/`,

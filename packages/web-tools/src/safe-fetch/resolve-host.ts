@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { isNamedPrivate } from "./host-list.ts"
 import { nameResolver } from "./name-resolver.ts"
 import { networkError, reasonOf } from "./network-error.ts"
-import { blocked, literalAddress } from "./target-url.ts"
+import { blocked, literalAddress, ownAddresses } from "./target-url.ts"
 
 export interface ResolvedAddress {
   readonly address: string
@@ -38,7 +38,8 @@ export const resolveTarget = Effect.fnUntraced(function* (
     catch: (error) => networkError(url, reasonOf(error))
   })
   if (found.length === 0) return yield* networkError(url, "host not found")
-  const isPublic = found.every(isPublicAddress)
+  const own = ownAddresses()
+  const isPublic = found.every((address) => isPublicAddress(address) && !own.includes(address))
   if (!isPublic && !isNamedPrivate(namedPrivate, url)) {
     return yield* blocked(url, `${url.hostname} resolves to an address that is not public`)
   }

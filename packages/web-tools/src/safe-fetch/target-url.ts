@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import { networkInterfaces } from "node:os"
 
 import { isBlockedPort, isLocalName, isPublicAddress, type ToolError, toolError } from "@haft/core"
 import * as Effect from "effect/Effect"
@@ -50,9 +51,13 @@ export const literalAddress = (url: URL): string | undefined => {
 const isReachable = (url: URL, namedPrivate: ReadonlyArray<string>): boolean => {
   if (isNamedPrivate(namedPrivate, url)) return true
   const address = literalAddress(url)
-  if (address !== undefined) return isPublicAddress(address)
+  if (address !== undefined) return isPublicAddress(address) && !ownAddresses().includes(address)
   return !isLocalName(url.hostname)
 }
+
+/** Addresses of this machine. One may be public, and its services take requests from here for those of a neighbor. */
+export const ownAddresses = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address))
 
 const invalid = (problem: string): Effect.Effect<never, ToolError<"invalid_url">> =>
   toolError("invalid_url", `the URL can't be used: ${problem}`, {

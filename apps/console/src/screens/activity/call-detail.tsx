@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react"
 import type { WorkspaceApi } from "../../api.ts"
 import { logOf, type RecordedCall } from "../../calls/call-log.ts"
 import { outputIn } from "../../calls/call-output.ts"
-import { type CallState, durationText, touchFacts } from "../../calls/describe-call.ts"
+import { type CallState, durationText, effectFacts, touchFacts } from "../../calls/describe-call.ts"
 import { changeOf } from "../../diff/call-changes.ts"
 import { DiffView } from "../../diff/diff-view.tsx"
 import { messageOf, useLoad } from "../../hooks/use-load.ts"
@@ -42,7 +42,7 @@ const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => 
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const { touches, approval } = call
-  const canUndo = state === "done" && (touches?.writes?.length ?? 0) > 0
+  const canUndo = state === "done" && (touches?.writes?.length ?? 0) > 0 && call.effects?.undoable !== false
   const facts: ReadonlyArray<readonly [string, string | undefined]> = [
     ["call", call.requestId],
     ["agent", call.caller?.name],
@@ -78,16 +78,13 @@ const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => 
         <Facts
           facts={[
             ...facts.flatMap(([name, value = ""]) => (value === "" ? [] : [{ name, value }])),
-            ...touchFacts(touches)
+            ...touchFacts(touches),
+            ...effectFacts(call.effects)
           ]}
         />
       </Section>
       {call.decidedDiff === undefined ? (
-        canUndo ? (
-          <MadeChange api={api} call={call} />
-        ) : (
-          <AskedChange call={call} />
-        )
+        <Change api={api} call={call} canUndo={canUndo} />
       ) : (
         <Section title={approval?.decision === "deny" ? "The change that was denied" : "The change that was approved"}>
           <DiffView text={call.decidedDiff} />
@@ -114,6 +111,39 @@ const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => 
 }
 
 const outputNames: Readonly<Record<string, string>> = { stdout: "Standard output", stderr: "Standard error" }
+
+interface ChangeProps extends Pick<CallDetailProps, "api" | "call"> {
+  readonly canUndo: boolean
+}
+
+const Change = ({ api, call, canUndo }: ChangeProps) => {
+  const [kept] = artifactsIn(call.effects?.diff_path)
+  if (kept !== undefined) return <KeptChange api={api} call={call} run={kept.run ?? call.run} path={kept.path} />
+  return canUndo ? <MadeChange api={api} call={call} /> : <AskedChange call={call} />
+}
+
+interface KeptChangeProps extends Pick<CallDetailProps, "api" | "call"> {
+  readonly run: string
+  readonly path: string
+}
+
+/** Changes of a command, from the diff that was kept when they were committed. */
+const KeptChange = ({ api, call, run, path }: KeptChangeProps) => {
+  const load = useCallback(() => api.artifact(run, path, mostDiffBytes), [api, run, path])
+  const { loaded } = useLoad(load)
+  if (loaded.state === "loading") return null
+  if (loaded.state === "failed") return <MadeChange api={api} call={call} />
+  const { bytes, size } = loaded.value
+  return (
+    <Section title="The change">
+      <DiffView text={new TextDecoder().decode(bytes)} />
+      {size > bytes.length && <p className="quiet">The rest is in the artifact below.</p>}
+    </Section>
+  )
+}
+
+/** Bytes of a command's diff that are shown. */
+const mostDiffBytes = 500_000
 
 /**
  * Changes of the call: the preview of its undo, reversed. That preview fails where files have changed since; then the

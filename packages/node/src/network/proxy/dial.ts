@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import { networkInterfaces } from "node:os"
 
 import { type Admission, ConnectionRefused, type Endpoint, isPublicAddress } from "@haft/core"
 import { isAddress, printEndpoint } from "@haft/core/internal"
@@ -26,15 +27,25 @@ export const systemNames = (): ResolveName => {
   }
 }
 
+/** Addresses of this machine. One may be public, and its services take requests from here for those of a neighbor. */
+const addressesOfThisMachine = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address))
+
 /**
  * Connects to one of the host's addresses, looked up once and checked before. One address that is not public spoils
  * them all: who mixes private and public answers is up to something.
  */
-export const dial = async (endpoint: Endpoint, { mayBePrivate }: Admission, resolve: ResolveName): Promise<Socket> => {
+export const dial = async (
+  endpoint: Endpoint,
+  { mayBePrivate }: Pick<Admission, "mayBePrivate">,
+  resolve: ResolveName,
+  ownAddresses: () => ReadonlyArray<string> = addressesOfThisMachine
+): Promise<Socket> => {
   const { host, port } = endpoint
   const found = isAddress(host) ? [host] : await resolve(host)
   if (found.length === 0) throw new ConnectionRefused({ reason: `${host} has no address` })
-  if (!mayBePrivate && !found.every(isPublicAddress)) {
+  const own = mayBePrivate ? [] : ownAddresses()
+  if (!mayBePrivate && !found.every((address) => isPublicAddress(address) && !own.includes(address))) {
     throw new ConnectionRefused({
       reason: `${host} resolves to an address that is not public; network.allow has to list ${printEndpoint(endpoint)}`
     })

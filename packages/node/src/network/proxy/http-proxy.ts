@@ -140,17 +140,38 @@ export class HttpProxy {
     try {
       const brokered = this.#inject(request, target)
       const open = brokered === undefined ? openPlain : openSecure
-      const upstream = await open(this.#session, target.endpoint, "websocket")
+      const socket = await open(this.#session, target.endpoint, "websocket")
       const passed = brokered?.headers ?? forwarded(request.headers)
-      const headers = { ...passed, host: target.host, connection: "Upgrade", upgrade: "websocket" }
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
-      upstream.write(`GET ${target.path} HTTP/1.1\r\n${lines.join("")}\r\n`)
-      if (head.length > 0) upstream.write(head)
-      client.once("close", () => client.readableEnded || upstream.destroy())
-      upstream.once("close", () => upstream.readableEnded || client.destroy())
-      if (brokered === undefined) upstream.pipe(client)
-      else upstream.pipe(brokered.clearBody()).pipe(client)
-      client.pipe(upstream)
+      const upstream = sendRequest({
+        createConnection: () => socket,
+        path: target.path,
+        headers: { ...passed, host: target.host, ...upgrading },
+        setHost: false
+      })
+      const headOf = (answer: IncomingMessage, more: IncomingHttpHeaders): string => {
+        const headers = forwarded(answer.headers)
+        return responseHead(answer, { ...(brokered?.clearHeaders(headers) ?? headers), ...more })
+      }
+      // Only a server that agrees is spoken to in another protocol. To one that answers otherwise the client could send
+      // further requests, whose Host nobody looks at.
+      upstream.on("upgrade", (answer, _socket, first) => {
+        client.write(headOf(answer, upgrading))
+        socket.unshift(first)
+        if (head.length > 0) socket.write(head)
+        client.once("close", () => client.readableEnded || socket.destroy())
+        socket.once("close", () => socket.readableEnded || client.destroy())
+        if (brokered === undefined) socket.pipe(client)
+        else socket.pipe(brokered.clearBody()).pipe(client)
+        client.pipe(socket)
+      })
+      upstream.on("response", (answer) => {
+        client.write(headOf(answer, { connection: "close" }))
+        if (brokered === undefined) pipeline(answer, client, () => undefined)
+        else pipeline(answer, brokered.clearBody(), client, () => undefined)
+      })
+      upstream.on("error", (cause) => client.end(failure(cause, target.endpoint)))
+      client.once("close", () => upstream.destroy())
+      upstream.end()
     } catch (cause) {
       client.end(failure(cause, target.endpoint))
     }
@@ -288,6 +309,15 @@ const forwarded = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !ofOneHop.includes(name) && !named.includes(name))
   )
+}
+
+const upgrading = { connection: "Upgrade", upgrade: "websocket" }
+
+const responseHead = ({ statusCode, statusMessage }: IncomingMessage, headers: IncomingHttpHeaders): string => {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((text) => `${name}: ${text}\r\n`)
+  )
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`
 }
 
 const established = "HTTP/1.1 200 Connection established\r\n\r\n"

@@ -27,7 +27,7 @@ import { openSharedRoot, rootIdentity } from "../../workspace/paths/open-roots.t
 import { type ControlChange, controlChanges } from "./control-changes.ts"
 import { ignoredPaths } from "./ignored-paths.ts"
 import { planUpper } from "./plan-upper.ts"
-import { dropLeftBehind, makeScratch, type OverlayScratch, scratchBase } from "./scratch.ts"
+import { dropLeftBehind, makeScratch, type OverlaidRoot, type OverlayScratch, scratchBase } from "./scratch.ts"
 import { readUpper, type UpperRequest, type UpperScanner } from "./upper-scanner.ts"
 import type { Upper } from "./upper.ts"
 
@@ -105,20 +105,34 @@ export class NodeOverlay implements Overlay {
           (changes) => this.#effectsOf(upper, changes)
         )
 
-  #effectsOf({ entries, leftOut, linked }: Upper, changes: ReadonlyArray<ControlChange>): CommandEffects {
-    const { upper: directory, since } = this.#scratch
-    const toPlan = { directory, entries, since, committed: this.#committed, fingerprints: new Map<string, string>() }
-    const isIgnored = ignoredPaths(this.#settings.workspace.root, directory)
-    const split = linked.filter((path) => !isIgnored(path))
+  #effectsOf(listed: Upper, found: ReadonlyArray<ControlChange>): CommandEffects {
+    const { root } = this.#settings.workspace
+    const { name } = overlaidRoot(this.#settings.workspace)
+    const named = <A extends { readonly path: string }>(one: A): A =>
+      name === "" ? one : { ...one, path: `${name}/${one.path}` }
+    const isIgnoredBelow = ignoredPaths(root, this.#scratch.upper)
+    const split = listed.linked.filter((path) => !isIgnoredBelow(path))
+    const leftOut = [
+      ...listed.leftOut,
+      ...split.map((path) => ({ path, reason: "its other names keep the old content" }))
+    ]
+    const changes = found.map(named)
+    const toPlan = {
+      directory: this.#scratch.files,
+      entries: listed.entries.map(named),
+      since: this.#scratch.since,
+      committed: this.#committed,
+      fingerprints: new Map<string, string>()
+    }
     return {
-      leftOut: [...leftOut, ...split.map((path) => ({ path, reason: "its other names keep the old content" }))],
+      leftOut: leftOut.map(named),
       controlFiles: changes.map(({ path, reason, isRecordedOnly }) => ({ path, reason, isRecordedOnly })),
       plan: (plan: ChangePlan, except: ReadonlySet<string> = nothing): Effect.Effect<void, PlanError> =>
         plan instanceof NodePlan
           ? planUpper(plan, toPlan, except)
           : Effect.die(new Error("an overlay is committed to the workspace that it was opened on")),
       quarantine: (paths) => this.#quarantine(changes.filter(({ path }) => paths.has(path))),
-      isIgnored
+      isIgnored: (path, isDirectory) => isIgnoredBelow(name === "" ? path : path.slice(name.length + 1), isDirectory)
     }
   }
 
@@ -161,6 +175,9 @@ export interface NodeOverlayOptions {
   /** Lists the upper directory; a process of its own does that by default. */
   readonly read?: UpperScanner["read"]
 }
+
+/** The root that commands write to: the first one. The others are read-only for them. */
+const overlaidRoot = ({ root, roots }: WorkspaceService): OverlaidRoot => ({ path: root, name: roots[0]?.name ?? "" })
 
 const nothing: ReadonlySet<string> = new Set()
 
@@ -223,8 +240,11 @@ const openOne = (
 ): Effect.Effect<OpenedOverlay, ToolError<"sandbox_error">> => {
   try {
     const committed = new Set<string>()
-    const scratch = makeScratch(workspace.root, base)
-    const stop = onApproved(workspace.root, (changes) => changes.forEach(({ path }) => committed.add(path)))
+    const overlaid = overlaidRoot(workspace)
+    const scratch = makeScratch(overlaid, base)
+    const stop = onApproved(workspace.root, (changes) =>
+      changes.forEach(({ path }) => committed.add(overlaid.name === "" ? path : `${overlaid.name}/${path}`))
+    )
     return Effect.succeed({ scratch, committed, stop })
   } catch (cause) {
     return notMade(cause)
@@ -238,7 +258,7 @@ const notMade = (cause: unknown): Effect.Effect<never, ToolError<"sandbox_error"
 export const whyNoOverlay = ({ root, roots }: WorkspaceService): string | undefined => {
   if (process.platform !== "linux") return "only Linux has overlays"
   if (systemProgram("perl") === undefined) return "perl is not installed"
-  if (roots.length > 1 || (roots[0]?.name ?? "") !== "") return "the workspace has named roots"
+  if (roots[0]?.access === "read") return "the workspace's first root is read-only"
   const foreign = process.getuid?.() === 0 ? undefined : unmappedFile(root)
   if (foreign !== undefined) return `${foreign} belongs to a user or a group that the sandbox does not map`
   const inside = mountPoints().find((point) => point.startsWith(`${root}/`))

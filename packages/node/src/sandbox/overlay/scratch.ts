@@ -24,12 +24,20 @@ import { stateDirectory } from "../../state/state-directory.ts"
 /** The directories of one overlay, on the host's side. */
 export interface OverlayScratch {
   readonly directory: string
+  /** Has the command's files under their paths in the workspace: the upper directory, or the one around it. */
+  readonly files: string
   /** Takes what the command writes. */
   readonly upper: string
   /** The kernel's own. */
   readonly work: string
   /** Change time of the upper directory when it was made, by the clock of its file system. */
   readonly since: number
+}
+
+/** The root of a workspace that commands write to. Its name begins all paths of it; it is empty for the only root. */
+export interface OverlaidRoot {
+  readonly path: string
+  readonly name: string
 }
 
 const kind = "overlay"
@@ -60,13 +68,14 @@ const isWritable = (directory: string): boolean => {
   }
 }
 
-/** Makes the directories of an overlay. */
-export const makeScratch = (root: string, base: string): OverlayScratch => {
+/** Makes the directories of an overlay. Below `files` they have the paths of the workspace, whose root may have a name. */
+export const makeScratch = ({ path: root, name }: OverlaidRoot, base: string): OverlayScratch => {
   const directory = join(base, ownName(kind))
-  const [upper, work] = [join(directory, "upper"), join(directory, "work")]
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const files = join(directory, "files")
+  const [upper, work] = [join(files, name), join(directory, "work")]
+  mkdirSync(name === "" ? directory : files, { recursive: true, mode: 0o700 })
   makeUpper(root, { upper, work })
-  return { directory, upper, work, since: lstatSync(upper).ctimeMs }
+  return { directory, files, upper, work, since: lstatSync(upper).ctimeMs }
 }
 
 /** Makes an upper and a work directory, the upper one as open to users as the workspace itself. */

@@ -135,8 +135,8 @@ export const newPlan = (
   options: { readonly exact?: boolean } = {}
 ): Effect.Effect<NodePlan, LookError> =>
   attempt(lookCodes, () => {
-    const { root, secrets } = settings
-    return new NodePlan({ root, secrets, symlinks, ...options }, committer(settings))
+    const { root, secrets, history } = settings
+    return new NodePlan({ root, secrets, symlinks, canUndo: history.hasRoomFor, ...options }, committer(settings))
   })
 
 /**

@@ -68,6 +68,8 @@ export interface PlanSettings {
   readonly symlinks: SymlinkPolicy
   /** The paths are resolved already, as they are in the history: a link is a link, wherever it stands. */
   readonly exact?: boolean
+  /** True where undo can keep these files. */
+  readonly canUndo: (replaced: ReadonlyArray<FileNode>) => boolean
 }
 
 /** Commits a plan; where it is out of date, plans `again` and commits that. */
@@ -102,6 +104,10 @@ export class NodePlan implements ChangePlan {
     this.#isExact = settings.exact ?? false
     this.#commit = commit
     this.view = openView(settings.root, settings.symlinks)
+  }
+
+  get isUndoable(): boolean {
+    return this.#settings.canUndo(this.replaced)
   }
 
   /** Takes the paths that follow as resolved already: a link is a link, wherever it stands. */

@@ -34,6 +34,8 @@ export interface StoredVersion {
 
 /** Undo history in the state directory: the entries that commits replaced. */
 export interface History {
+  /** True where these files are small enough to be kept. */
+  readonly hasRoomFor: (replaced: ReadonlyArray<FileNode>) => boolean
   /** Keeps what files hold now. */
   readonly gather: (replaced: ReadonlyArray<FileNode>) => Work<Gathered>
   readonly append: (entry: HistoryEntry) => void
@@ -95,10 +97,14 @@ export const openHistory = (options: {
     total = size
   }
 
+  const hasRoomFor: History["hasRoomFor"] = (replaced) =>
+    replaced.reduce((sum, node) => sum + sizeOfNode(node), 0) <= roomBytes
+
   return {
+    hasRoomFor,
     *gather(replaced) {
       const sizes = replaced.map(sizeOfNode)
-      const tooLarge = sizes.reduce((sum, size) => sum + size, 0) > roomBytes
+      const tooLarge = !hasRoomFor(replaced)
       linking.clear()
       for (const [index, node] of tooLarge ? [] : replaced.entries()) {
         const state = stateOfNode(root, node)
