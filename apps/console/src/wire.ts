@@ -135,6 +135,13 @@ export interface WorkspaceOverview {
   readonly agents: number
   readonly paused: number
   readonly lastCallAt?: number
+  /** Absent until the first search of code. */
+  readonly codeIndex?: {
+    readonly files: number
+    readonly symbols: number
+    readonly bytes: number
+    readonly refreshedAt: number
+  }
   readonly health: "ok" | "degraded"
   readonly problems: ReadonlyArray<string>
 }
