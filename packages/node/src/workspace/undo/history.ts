@@ -21,7 +21,7 @@ export interface Gathered {
    */
   readonly link: (spots: Spots, onStep?: (name: string) => void) => Work<ReadonlyMap<number, string>>
   /** Takes these names back from files that stay. */
-  readonly unlink: () => void
+  readonly unlink: () => Work
 }
 
 /** Content of a file before a commit. */
@@ -130,8 +130,11 @@ export const openHistory = (options: {
           }
           return linked
         },
-        unlink: () => {
-          for (const state of linking.keys()) images.unlink(state)
+        *unlink() {
+          for (const state of linking.keys()) {
+            images.unlink(state)
+            yield
+          }
         }
       }
     },
