@@ -56,12 +56,12 @@ it("aiSdkToolSearch shows the model a tool from the step after find_tools found 
 })
 
 it("genaiTool declares a tool once find_tools has found it", async () => {
-  const { tool: declare, callTool } = genaiTool(host)
-  const declared = await declare()
+  const gemini = genaiTool(host)
+  const declared = await gemini.tool()
   const names = () => declared.functionDeclarations?.map(({ name }) => name)
   expect(names()).toEqual(["width", findToolsName])
-  await callTool([{ name: findToolsName, args: { query: "weight" } }])
+  await gemini.callTool([{ name: findToolsName, args: { query: "weight" } }])
   expect(names()).toEqual(["width", "weight", findToolsName])
-  const [part] = await callTool([{ name: "weight", args: {} }])
+  const [part] = await gemini.callTool([{ name: "weight", args: {} }])
   expect(part?.functionResponse?.response).toMatchObject({ output: { output: { measured: "weight" } } })
 })
