@@ -8,6 +8,7 @@ import { DecisionPlot, LatencyPlot, TimePlot } from "../metrics/plot.tsx"
 import { Empty, Loading, ScrollBox } from "../parts.tsx"
 import type { ScreenProps } from "../screen-props.ts"
 import { RunChoice } from "./activity/run-choice.tsx"
+import { ConnectionTable } from "./connection-table.tsx"
 
 /** Tools with a line in the plot; the table has all of them. */
 const mostLines = 12
@@ -39,6 +40,7 @@ const Figures = ({ calls }: Pick<CallLog, "calls">) => {
   const buckets = useMemo(() => callsOverTime(calls, 60), [calls])
   const latencies = useMemo(() => latencyByTool(calls), [calls])
   const decisions = useMemo(() => countDecisions(calls), [calls])
+  const connections = useMemo(() => calls.flatMap((call) => call.connections ?? []), [calls])
   const ended = calls.filter(({ durationMs }) => durationMs !== undefined)
   const failed = ended.filter(({ status }) => status === "error").length
   const times = workingTimes(ended)
@@ -87,6 +89,7 @@ const Figures = ({ calls }: Pick<CallLog, "calls">) => {
         </figure>
       </div>
       <LatencyTable latencies={latencies} />
+      <ConnectionTable events={connections} />
     </>
   )
 }
