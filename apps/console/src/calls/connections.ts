@@ -43,8 +43,8 @@ const hostConnections = (events: ReadonlyArray<JournalEvent>): HostConnections =
   const of = (type: string) => events.filter((event) => event.type === type)
   const [opened, closed, refused] = [of("connection_opened"), of("connection_closed"), of("connection_refused")]
   return {
-    host: String(events[0]?.["host"] ?? ""),
-    port: Number(events[0]?.["port"] ?? 0),
+    host: (events[0]?.["host"] ?? "") as string,
+    port: (events[0]?.["port"] ?? 0) as number,
     opened: opened.length,
     open: Math.max(0, opened.length - closed.length),
     // An event with `repeated` stands for refusals after the first.
