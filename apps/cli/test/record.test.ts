@@ -46,7 +46,7 @@ describe("haft rules", () => {
     expect(await run("rules", "add", '{"id":"typo","tool":"reda_file","decision":"deny"}')).toMatchObject({
       code: 0,
       stdout: "Added typo: deny reda_file\n",
-      stderr: expect.stringContaining("there is no tool 'reda_file' in haft")
+      stderr: expect.stringContaining("unknown tool 'reda_file' in haft")
     })
     const there = '{"id":"there","tool":"create_file","dialect":"cliagent","decision":"deny"}'
     expect(await run("rules", "add", there)).toMatchObject({ code: 0, stderr: "" })

@@ -10,6 +10,7 @@ import type {
   OpenRequest,
   OpenTerminal,
   Preview,
+  RecordMetrics,
   Rule,
   RunName,
   Simulation,
@@ -87,6 +88,8 @@ export interface WorkspaceApi {
   readonly events: (run: string, after?: number) => Promise<EventPage>
   /** Every event of a call, in full. `from` is the number of the first, if known. */
   readonly callEvents: (run: string, step: number, from?: number) => Promise<ReadonlyArray<JournalEvent>>
+  /** Figures of a run, or of the whole record. */
+  readonly metrics: (run?: string) => Promise<RecordMetrics>
   readonly search: (query: Readonly<Record<string, string>>) => Promise<FoundCalls>
   /** The record of a run, to be saved as a file. */
   readonly exportRun: (run: string) => Promise<Blob>
@@ -163,6 +166,7 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       const address = `${base}/runs/${encodeURIComponent(run)}/calls/${step}?from=${from}`
       return (await getJson<{ events: ReadonlyArray<JournalEvent> }>(address)).events
     },
+    metrics: (run) => getJson(`${base}/metrics${run === undefined ? "" : `?run=${encodeURIComponent(run)}`}`),
     search: (query) => getJson(`${base}/record?${new URLSearchParams(query).toString()}`),
     exportRun: async (run) => {
       const response = await fetch(`${base}/runs/${encodeURIComponent(run)}/export`, { headers: sessionHeaders() })

@@ -108,7 +108,7 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   readonly binding: string
   readonly modifiedArgs?: Readonly<Record<string, unknown>>
-  readonly remember?: { readonly offer: string; readonly scope: RememberScope }
+  readonly remember?: { readonly offer: string; readonly scope: RememberScope; readonly expires?: string }
   readonly reason?: string
   readonly refusedHunks?: ReadonlyArray<{ readonly path: string; readonly hunk: number }>
 }
@@ -135,11 +135,18 @@ export interface WorkspaceOverview {
   readonly agents: number
   readonly paused: number
   readonly lastCallAt?: number
+  /** Absent until the first search of code. */
+  readonly codeIndex?: {
+    readonly files: number
+    readonly symbols: number
+    readonly bytes: number
+    readonly refreshedAt: number
+  }
   readonly health: "ok" | "degraded"
   readonly problems: ReadonlyArray<string>
 }
 
-/** Who is signed in, and at which kind of server. */
+/** The person who is signed in, and the kind of server. */
 export interface Me extends Party {
   /** Present where the server is a member of a cluster. */
   readonly cluster?: true
@@ -258,6 +265,34 @@ export interface SimulatedCall {
   readonly recorded: Decision
   readonly simulated: { readonly decision: "allow" | "ask" | "deny"; readonly reason: string }
   readonly change: "same" | "less" | "more"
+}
+
+/** Figures of a run, or of the whole record. Durations are in milliseconds. */
+export interface RecordMetrics {
+  readonly runs: number
+  readonly calls: number
+  readonly failed: number
+  readonly p50?: number
+  readonly p95?: number
+  readonly buckets: ReadonlyArray<TimeBucket>
+  readonly tools: ReadonlyArray<ToolLatency>
+  readonly decisions: ReadonlyArray<{ readonly decision: string; readonly by: string; readonly count: number }>
+}
+
+export interface TimeBucket {
+  /** Milliseconds since the epoch, where the bucket begins. */
+  readonly from: number
+  readonly succeeded: number
+  readonly failed: number
+}
+
+export interface ToolLatency {
+  readonly tool: string
+  readonly calls: number
+  readonly failed: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
 }
 
 export interface Simulation {

@@ -26,18 +26,27 @@ describe.skipIf(!hasBrowser)("the console and approval", () => {
     await page.getByText("the mode of the workspace").waitFor()
   })
 
-  it("allows a directory for this run, with the rule shown first", async () => {
+  it("allows a directory for a day's work, with the rule and the calls it would have allowed shown first", async () => {
     await using console = await openConsole(browser, { "src/a.txt": "1\n" })
     const { page } = console
+    const denied = console.call("write_file", { path: "src/old.txt", content: "1\n" })
+    await page.getByRole("button", { name: "Deny", exact: true }).click()
+    await denied
     const first = console.call("write_file", { path: "src/a.txt", content: "2\n" })
     await page.getByRole("button", { name: "Always allow" }).click()
     await page.getByLabel("changes below src").check()
     await page.getByText("writes src/**").waitFor()
+    await page
+      .getByText("Of the 1 call of this run, it would have allowed 1 that were asked about or denied.")
+      .waitFor()
+    await page.getByLabel("Expires").selectOption("In 8 hours")
     await page.getByRole("button", { name: "Approve and store the rule" }).click()
     expect(await first).toMatchObject({ ok: true })
     expect(await console.call("write_file", { path: "src/b.txt", content: "b" })).toMatchObject({ ok: true })
     const { rules } = (await console.asApprover("rules")) as { rules: ReadonlyArray<object> }
     expect(rules).toMatchObject([{ tool: "write_file", touches: { writes: "src/**" } }])
+    const { expires = "" } = rules[0] as { expires?: string }
+    expect(Math.abs(Date.parse(expires) - Date.now() - 8 * 3_600_000)).toBeLessThan(600_000)
   })
 
   it("says how severe a request is and why, why it is asked, and why no rule can be stored", async () => {

@@ -153,6 +153,7 @@ describe.skipIf(!hasBrowser)(
       await page.route("**/runs", (route) => route.fulfill({ json: { runs: [{ name: "older", bytes: 1 }] } }))
       await fails("**/approvals")
       await fails("**/runs/older/events*")
+      await fails("**/metrics?run=older")
       await page.reload()
       await page.getByRole("alert").filter({ hasText: "It is broken." }).waitFor()
       expect(await page.getByText("Nothing is waiting").count()).toBe(0)

@@ -38,6 +38,7 @@ import { branchRoutes } from "./routes/branches.ts"
 import { callRoutes } from "./routes/calls.ts"
 import { mcpRoutes } from "./routes/mcp.ts"
 import { overviewRoutes } from "./routes/overview.ts"
+import { recordMetricsRoutes } from "./routes/record-metrics.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
 import { serverRoutes } from "./routes/server.ts"
@@ -144,6 +145,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...branchRoutes(workspaces),
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
+    ...recordMetricsRoutes(workspaces),
     ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces),
     ...(tokenStore === undefined ? [] : tokenRoutes(tokenStore)),

@@ -30,6 +30,10 @@ const openQuestions = async ({ send, base }: Running): Promise<Array<{ id: strin
 const freely: HaftConfig = { approval: "all" }
 const write = { name: "write_file", arguments: { path: "b.txt", content: "b" } }
 
+interface Choice {
+  readonly oneOf: ReadonlyArray<{ readonly const: string }>
+}
+
 describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP", (era) => {
   it("lists and calls the tools of the dialect that is mounted", async () => {
     const running = await startServer({ alsoDialects: ["filetools"] })
@@ -142,6 +146,26 @@ describe.each(Object.keys(eras) as Array<keyof typeof eras>)("MCP %s over HTTP",
     expect(await client.callTool(write)).toMatchObject({ structuredContent: { ok: true } })
     expect(asked).toEqual([expect.stringContaining("b.txt")])
     expect(running.workspace.read("b.txt")).toBe("b")
+  })
+
+  it("stores the rule that the person chose in the client, with its scope and expiry", async () => {
+    const running = await startServer({ approvalOptions: { askClient: true } })
+    const client = await connect(running, era, { capabilities: { elicitation: { form: {} } } })
+    let asked = 0
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      asked++
+      const { properties } = (params as { requestedSchema: { properties: Record<string, Choice> } }).requestedSchema
+      expect(properties["expires"]?.oneOf.map((one) => one.const)).toEqual(["never", "1h", "8h", "7d", "30d"])
+      const remember = properties["remember"]?.oneOf[1]?.const ?? ""
+      return { action: "accept", content: { approve: true, remember, scope: "workspace", expires: "8h" } }
+    })
+    expect(await client.callTool(write)).toMatchObject({ structuredContent: { ok: true } })
+    expect(await client.callTool(write)).toMatchObject({ structuredContent: { ok: true } })
+    expect(asked).toBe(1)
+    const listed = await running.send(`${running.base}/rules`, "approver")
+    const { rules } = (await listed.json()) as { rules: ReadonlyArray<{ expires: string }> }
+    expect(rules).toHaveLength(1)
+    expect(Math.abs(Date.parse(rules[0]!.expires) - Date.now() - 8 * 3_600_000)).toBeLessThan(600_000)
   })
 
   it("asks only an approver by default, whatever the client could ask", async () => {

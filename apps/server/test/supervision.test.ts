@@ -65,6 +65,16 @@ it("lists the requests and the state of all workspaces, and carries changes in i
   expect((await send("/v1/approvals", "agent")).status).toBe(403)
 })
 
+it("shows the code index of a workspace once it is built", async () => {
+  const { send, call } = await startServer()
+  const overview = () => json<{ workspaces: ReadonlyArray<object> }>(send("/v1/overview", "approver"))
+  expect((await overview()).workspaces[0]).not.toHaveProperty("codeIndex")
+  expect(await call("search_code", { query: "a" })).toMatchObject({ ok: true })
+  expect((await overview()).workspaces[0]).toMatchObject({
+    codeIndex: { files: 1, symbols: expect.any(Number), bytes: expect.any(Number), refreshedAt: expect.any(Number) }
+  })
+})
+
 it("searches the record, names the call that last changed a file, and exports a run", async () => {
   const { send, call, base } = await startServer({ approval: "all" })
   await call("write_file", { path: "b.txt", content: "a needle in it" })
@@ -76,6 +86,17 @@ it("searches the record, names the call that last changed a file, and exports a 
   expect((await search("text=needle%20absent")).calls).toEqual([])
   expect((await search("changed=b.txt")).calls.map(({ step }) => step)).toEqual([2, 1])
   expect((await search("changed=b.tx")).calls).toEqual([])
+  // A call that failed has changed nothing; one that removed the directory has.
+  await call("write_file", { path: "d/e/f.txt", content: "f" })
+  await call("edit_file", { path: "d/e/f.txt", edits: [{ find: "absent", replace: "x" }] })
+  expect((await search("changed=d/e/f.txt&limit=1")).calls).toMatchObject([{ step: 4 }])
+  await call("delete_path", { path: "d", recursive: true })
+  expect((await search("changed=d/e/f.txt&limit=1")).calls).toMatchObject([
+    { step: 6, tool: "delete_path" },
+    { step: 4 }
+  ])
+  expect((await search("changed=d/x.txt")).calls).toMatchObject([{ step: 6 }])
+  expect((await search("changed=dd")).calls).toEqual([])
   expect((await search("tool=read_file&agent=agent")).calls).toMatchObject([{ step: 3, status: "success" }])
   const run = (await search("text=needle")).calls[0]?.run
   const page = (view: string) =>
@@ -89,8 +110,30 @@ it("searches the record, names the call that last changed a file, and exports a 
   )
   expect(ofCall.events).toEqual(full.filter(({ step }) => step === 2))
   expect((await send(`${base}/runs/${run}/calls/99`, "approver")).status).toBe(404)
+  expect((await search("text=%0A")).calls.length).toBe(6)
+  const figures = await json<object>(send(`${base}/metrics?run=${run}`, "approver"))
+  expect(figures).toMatchObject({ runs: 1, calls: 6, failed: 1, tools: [{ tool: "write_file", calls: 3 }, {}, {}, {}] })
+  expect(await json<object>(send(`${base}/metrics`, "approver"))).toEqual(figures)
+  expect((await send(`${base}/metrics?run=absent`, "approver")).status).toBe(404)
+  expect((await send(`${base}/metrics`, "agent")).status).toBe(403)
   const exported = await send(`${base}/runs/${run}/export`, "approver")
   expect(exported.headers.get("content-disposition")).toBe(`attachment; filename="haft-${run}.jsonl"`)
   const lines = (await exported.text()).trim().split("\n")
   expect(lines.map((line) => JSON.parse(line))).toEqual(full)
 })
+
+it.skipIf(process.platform !== "linux")(
+  "names the command whose committed changes were the last of a file (not on this platform)",
+  async () => {
+    const { send, call, base } = await startServer({ approval: "all", sandbox: "unshare" })
+    await call("write_file", { path: "made.txt", content: "by a tool" })
+    expect(
+      await call("run_command", { command: "echo by a command > made.txt; mkdir -p out && echo 1 > out/x" })
+    ).toMatchObject({ ok: true })
+    const search = (path: string) =>
+      json<{ calls: ReadonlyArray<{ step: number }> }>(send(`${base}/record?limit=1&changed=${path}`, "approver"))
+    expect((await search("made.txt")).calls.map(({ step }) => step)).toEqual([2, 1])
+    expect((await search("out/x")).calls.map(({ step }) => step)).toEqual([2])
+    expect((await search("a.txt")).calls).toEqual([])
+  }
+)

@@ -104,8 +104,8 @@ export {
   verifyRun
 } from "./promise-api.ts"
 export type { PromiseRules } from "./workspace/promise-rules.ts"
-export { eventSummary, summaryPage } from "./workspace/event-summary.ts"
-export { eventsOfCall, type FoundCall, type FoundCalls, type RecordQuery } from "./workspace/search-record.ts"
+export { eventSummary, summaryPage } from "./record/event-summary.ts"
+export { eventsOfCall, type FoundCall, type FoundCalls, type RecordQuery } from "./record/search-record.ts"
 export type { RunningCall, RunningCalls } from "./workspace/running-calls.ts"
 export { openSessions, type Sessions, sessionsInMemory, type StoredSession } from "./workspace/sessions.ts"
 export { type ServerTokens, serverTokens } from "./workspace/server-tokens.ts"

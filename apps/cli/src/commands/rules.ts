@@ -132,7 +132,7 @@ const noteUnknownTool = async ({ tool, dialect }: Rule, given: Given): Promise<v
   if (tool === undefined) return
   const look = withHost(given, dialect === undefined ? {} : { dialect: dialect as DialectName }, async (host) => {
     if (host.tools.some(({ name }) => name === tool)) return 0
-    note(`haft: there is no tool '${tool}' in ${host.dialect.name}; the rule holds where there is one. See haft tools`)
+    note(`haft: unknown tool '${tool}' in ${host.dialect.name}; the rule applies where there is one. Run: haft tools`)
     return 0
   })
   // The rule is stored, whether a host can be opened to look at its tools or not.

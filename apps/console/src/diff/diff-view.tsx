@@ -1,11 +1,13 @@
 import { visibleLines } from "@haft/core/visible-text"
-import { useMemo, useState, useSyncExternalStore } from "react"
+import { Fragment, useContext, useMemo, useState, useSyncExternalStore } from "react"
 
 import { useSetting } from "../hooks/use-setting.ts"
 import { Block } from "../parts.tsx"
 import { changedPart } from "./changed-part.ts"
 import type { DiffLine, DiffRow } from "./diff-rows.ts"
 import { type DiffFile, type DiffHunk, parseDiff, reversed } from "./diff.ts"
+import { markedPieces } from "./highlight/tokens.ts"
+import { Highlighting, useHighlighting } from "./highlight/use-highlighting.ts"
 import { unifiedRows } from "./unified-rows.ts"
 
 /** A diff with more rows is folded: drawing it would make the page slow. */
@@ -51,6 +53,15 @@ interface FilesProps {
 }
 
 const Files = ({ files, choice }: FilesProps) => {
+  const tokens = useHighlighting(files)
+  return (
+    <Highlighting value={tokens}>
+      <FileTables files={files} choice={choice} />
+    </Highlighting>
+  )
+}
+
+const FileTables = ({ files, choice }: FilesProps) => {
   const [layout, setLayout] = useSetting("diff", ["split", "unified"], "split")
   // Below this width no line would fit beside another.
   const isNarrow = useMedia("(max-width: 56.25rem)")
@@ -210,15 +221,15 @@ const Line = ({ side, line, other }: CellsProps) => (
 )
 
 const Text = ({ line, other }: { readonly line: DiffLine; readonly other: DiffLine | undefined }) => {
-  if (other === undefined) return line.text
-  const { start, end } = changedPart(line.text, other.text)
+  const tokens = useContext(Highlighting).get(line) ?? [{ text: line.text }]
+  const changed = other === undefined ? nothing : changedPart(line.text, other.text)
   // Two lines with nothing in common need no mark inside: the whole row is colored.
-  if (start === 0 && end === line.text.length) return line.text
-  return (
-    <>
-      {line.text.slice(0, start)}
-      <mark>{line.text.slice(start, end)}</mark>
-      {line.text.slice(end)}
-    </>
-  )
+  const isWhole = changed.start === 0 && changed.end === line.text.length
+  return markedPieces(tokens, isWhole ? nothing : changed).map(({ text, kind, isMarked }, index) => {
+    const shown = kind === undefined ? text : <span className={`token ${kind}`}>{text}</span>
+    // oxlint-disable-next-line react/no-array-index-key -- pieces have no identity but their index
+    return isMarked ? <mark key={index}>{shown}</mark> : <Fragment key={index}>{shown}</Fragment>
+  })
 }
+
+const nothing = { start: 0, end: 0 }

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react"
 
 import { durationText } from "../calls/describe-call.ts"
-import type { DecisionCount, TimeBucket, ToolLatency } from "./metrics.ts"
+import type { TimeBucket, ToolLatency } from "../wire.ts"
+import type { DecisionCount } from "./metrics.ts"
 
 const axisSpace = 44
 const halfLabel = 28
@@ -60,13 +61,13 @@ export const TimePlot = ({ buckets }: { readonly buckets: ReadonlyArray<TimeBuck
   )
 }
 
-/** For each tool a line from the median to the 99th percentile, on a scale of powers of ten. */
+/** For each tool a line from p50 to p99, on a scale of powers of ten. */
 export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<ToolLatency> }) => {
   const { box, width } = useWidth()
   const left = Math.min(150, width * 0.34)
   const rowHeight = 26
   const height = latencies.length * rowHeight + 28
-  const least = Math.floor(Math.log10(Math.max(0.01, Math.min(...latencies.map(({ median }) => median)))))
+  const least = Math.floor(Math.log10(Math.max(0.01, Math.min(...latencies.map(({ p50 }) => p50)))))
   const most = Math.max(least + 1, Math.ceil(Math.log10(Math.max(...latencies.map(({ p99 }) => p99)))))
   const x = (milliseconds: number): number =>
     left + ((Math.log10(Math.max(milliseconds, 10 ** least)) - least) / (most - least)) * (width - left - 16)
@@ -85,16 +86,16 @@ export const LatencyPlot = ({ latencies }: { readonly latencies: ReadonlyArray<T
             )}
           </g>
         ))}
-        {latencies.map(({ tool, median, p95, p99 }, index) => {
+        {latencies.map(({ tool, p50, p95, p99 }, index) => {
           const y = index * rowHeight + 18
           return (
             <g key={tool}>
-              <title>{`${tool}: half within ${durationText(median)}, 95 % ${durationText(p95)}, 99 % ${durationText(p99)}`}</title>
+              <title>{`${tool}: p50 ${durationText(p50)}, p95 ${durationText(p95)}, p99 ${durationText(p99)}`}</title>
               <text x={left - 12} y={y + 4} textAnchor="end">
                 {tool.length > 20 ? `${tool.slice(0, 19)}…` : tool}
               </text>
-              <line className="range" x1={x(median)} x2={x(p99)} y1={y} y2={y} />
-              <circle className="median" cx={x(median)} cy={y} r={5} />
+              <line className="range" x1={x(p50)} x2={x(p99)} y1={y} y2={y} />
+              <circle className="median" cx={x(p50)} cy={y} r={5} />
               <circle className="p95" cx={x(p95)} cy={y} r={4} />
               <line className="p99" x1={x(p99)} x2={x(p99)} y1={y - 6} y2={y + 6} />
             </g>

@@ -5,10 +5,16 @@ import { ScrollBox, Section } from "../parts.tsx"
 import type { JournalEvent } from "../wire.ts"
 
 /** Hosts that were reached and refused, with what decided; nothing where there were none. */
-export const ConnectionTable = ({ events }: { readonly events: ReadonlyArray<JournalEvent> }) => {
+export const ConnectionTable = ({
+  title = "Connections",
+  events
+}: {
+  readonly title?: string
+  readonly events: ReadonlyArray<JournalEvent>
+}) => {
   if (events.length === 0) return null
   return (
-    <Section title="Connections">
+    <Section title={title}>
       <ScrollBox label="Connections by host">
         <table>
           <thead>

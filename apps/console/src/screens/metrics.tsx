@@ -1,59 +1,55 @@
-import { useMemo } from "react"
+import { useCallback, useEffect, useMemo, useState } from "react"
 
-import { type CallLog, mostCalls } from "../calls/call-log.ts"
-import { callsText, durationText } from "../calls/describe-call.ts"
-import { useRun } from "../hooks/use-run.ts"
-import { callsOverTime, countDecisions, latencyByTool, percentile, workingTimes } from "../metrics/metrics.ts"
+import { durationText } from "../calls/describe-call.ts"
+import { useLoad } from "../hooks/use-load.ts"
+import { decisionCounts } from "../metrics/metrics.ts"
 import { DecisionPlot, LatencyPlot, TimePlot } from "../metrics/plot.tsx"
 import { Empty, Loading, ScrollBox } from "../parts.tsx"
 import type { ScreenProps } from "../screen-props.ts"
+import type { RecordMetrics, ToolLatency } from "../wire.ts"
 import { RunChoice } from "./activity/run-choice.tsx"
 import { ConnectionTable } from "./connection-table.tsx"
 
 /** Tools with a line in the plot; the table has all of them. */
 const mostLines = 12
 
-/** A run in figures. */
-export const Metrics = ({ api, run, log: live }: ScreenProps) => {
-  const { chosen, choose, log } = useRun(api, run, live)
+/** Calls within this time cause one load. */
+const gatherMs = 1_000
+
+const wholeRecord = ""
+
+/** The whole record in figures, or one run of it. */
+export const Metrics = ({ api, run, log }: ScreenProps) => {
+  const [chosen, choose] = useState(wholeRecord)
+  const load = useCallback(() => api.metrics(chosen === wholeRecord ? undefined : chosen), [api, chosen])
+  const { loaded, reload } = useLoad(load)
+  const connections = useMemo(() => log.calls.flatMap((call) => call.connections ?? []), [log])
+  useEffect(() => {
+    const timer = window.setTimeout(reload, gatherMs)
+    return () => window.clearTimeout(timer)
+  }, [log, reload])
   return (
     <>
       <header className="section-head">
         <h2>Metrics</h2>
-        <RunChoice api={api} current={run} chosen={chosen} onChange={choose} />
+        <RunChoice api={api} current={run} chosen={chosen} onChange={choose} all="Whole record" />
       </header>
-      <Loading loaded={log}>
-        {({ calls, isCut }) => (
-          <>
-            {isCut === true && (
-              <p className="quiet">Of the last {callsText(mostCalls)}; older ones are in the export.</p>
-            )}
-            <Figures calls={calls} />
-          </>
-        )}
-      </Loading>
+      <Loading loaded={loaded}>{(metrics) => <Figures metrics={metrics} />}</Loading>
+      <ConnectionTable title="Connections of the current run" events={connections} />
     </>
   )
 }
 
-const Figures = ({ calls }: Pick<CallLog, "calls">) => {
-  const buckets = useMemo(() => callsOverTime(calls, 60), [calls])
-  const latencies = useMemo(() => latencyByTool(calls), [calls])
-  const decisions = useMemo(() => countDecisions(calls), [calls])
-  const connections = useMemo(() => calls.flatMap((call) => call.connections ?? []), [calls])
-  const ended = calls.filter(({ durationMs }) => durationMs !== undefined)
-  const failed = ended.filter(({ status }) => status === "error").length
-  const times = workingTimes(ended)
+const Figures = ({ metrics }: { readonly metrics: RecordMetrics }) => {
+  const { calls, failed, p50, p95, buckets, tools } = metrics
   const tiles: ReadonlyArray<readonly [string, string]> = [
-    ["calls", calls.length.toLocaleString()],
-    [
-      "failed",
-      ended.length === 0 ? "0" : `${failed.toLocaleString()} (${((failed / ended.length) * 100).toFixed(1)} %)`
-    ],
-    ["p50", durationText(percentile(times, 50))],
-    ["p95", durationText(percentile(times, 95))]
+    ["runs", metrics.runs.toLocaleString()],
+    ["calls", calls.toLocaleString()],
+    ["failed", calls === 0 ? "0" : `${failed.toLocaleString()} (${((failed / calls) * 100).toFixed(1)} %)`],
+    ["p50", durationText(p50)],
+    ["p95", durationText(p95)]
   ]
-  if (ended.length === 0) return <Empty title="No metrics yet">They are made from the calls of a run.</Empty>
+  if (calls === 0) return <Empty title="No metrics yet">They are made from the calls on record.</Empty>
   return (
     <>
       <dl className="tiles">
@@ -81,20 +77,19 @@ const Figures = ({ calls }: Pick<CallLog, "calls">) => {
               <i className="median" /> p50 <i className="p95" /> p95 <i className="p99" /> p99
             </span>
           </figcaption>
-          <LatencyPlot latencies={latencies.slice(0, mostLines)} />
+          <LatencyPlot latencies={tools.slice(0, mostLines)} />
         </figure>
         <figure className="plot">
           <figcaption>Decisions</figcaption>
-          <DecisionPlot decisions={decisions} />
+          <DecisionPlot decisions={decisionCounts(metrics.decisions)} />
         </figure>
       </div>
-      <LatencyTable latencies={latencies} />
-      <ConnectionTable events={connections} />
+      <LatencyTable latencies={tools} />
     </>
   )
 }
 
-const LatencyTable = ({ latencies }: { readonly latencies: ReturnType<typeof latencyByTool> }) => (
+const LatencyTable = ({ latencies }: { readonly latencies: ReadonlyArray<ToolLatency> }) => (
   <ScrollBox label="Figures by tool">
     <table>
       <thead>
@@ -108,12 +103,12 @@ const LatencyTable = ({ latencies }: { readonly latencies: ReturnType<typeof lat
         </tr>
       </thead>
       <tbody>
-        {latencies.map(({ tool, calls, failed, median, p95, p99 }) => (
+        {latencies.map(({ tool, calls, failed, p50, p95, p99 }) => (
           <tr key={tool}>
             <th scope="row">{tool}</th>
             <td>{calls.toLocaleString()}</td>
             <td>{failed.toLocaleString()}</td>
-            <td>{durationText(median)}</td>
+            <td>{durationText(p50)}</td>
             <td>{durationText(p95)}</td>
             <td>{durationText(p99)}</td>
           </tr>

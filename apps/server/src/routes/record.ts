@@ -128,7 +128,11 @@ export const recordRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> =
       isWork: true,
       query: z.strictObject({
         text: z.string().max(500).optional().describe("Words that all occur in the events of a call."),
-        changed: z.string().max(4_096).optional().describe("A path that the call wrote."),
+        changed: z
+          .string()
+          .max(4_096)
+          .optional()
+          .describe("A path that the call has changed; of a command, where its changes were committed."),
         tool: z.string().max(200).optional(),
         agent: z.string().max(200).optional(),
         before: z.string().max(200).optional().describe("`before` of the last answer, to go on."),

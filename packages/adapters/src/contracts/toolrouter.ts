@@ -48,7 +48,7 @@ export class ToolRouter {
   /** Takes arguments made for {@link schemas}: a null that only meant "left out" is left out. */
   async dispatch(name: string, args: unknown, options?: PromiseCallOptions): Promise<unknown> {
     const tool = this.#tools.get(name)
-    if (tool === undefined) return { error: "unknown_tool", message: `there is no tool '${name}' here` }
+    if (tool === undefined) return { error: "unknown_tool", message: `unknown tool '${name}'` }
     const isStrict = strictSchema(tool.schema) !== undefined
     return tool.handler(isStrict ? fromStrict(args, tool.schema) : args, options)
   }

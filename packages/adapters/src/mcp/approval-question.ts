@@ -54,6 +54,14 @@ const scopeTitles = {
   always: "In every workspace"
 } as const
 
+const lifetimes: Readonly<Record<string, { readonly title: string; readonly hours?: number }>> = {
+  never: { title: "Never" },
+  "1h": { title: "In an hour", hours: 1 },
+  "8h": { title: "In 8 hours", hours: 8 },
+  "7d": { title: "In 7 days", hours: 7 * 24 },
+  "30d": { title: "In 30 days", hours: 30 * 24 }
+}
+
 /** Which of the offered rules to store, and how far it reaches. */
 const rememberFields = ({ offers = [] }: ApprovalQuestion) =>
   offers.length === 0
@@ -71,9 +79,15 @@ const rememberFields = ({ offers = [] }: ApprovalQuestion) =>
         } as const,
         scope: {
           type: "string",
-          title: "For how long",
+          title: "Scope",
           oneOf: rememberScopes.map((scope) => ({ const: scope, title: scopeTitles[scope] })),
           default: "run"
+        } as const,
+        expires: {
+          type: "string",
+          title: "Expires",
+          oneOf: Object.entries(lifetimes).map(([name, { title }]) => ({ const: name, title })),
+          default: "never"
         } as const
       }
 
@@ -87,11 +101,18 @@ const offerOf = (question: ApprovalQuestion): ReadonlyArray<string> => {
 
 /** Reads from a form which offered rule to remember. The approver accepts only rules that it offered. */
 const rememberingIn = (content: Readonly<Record<string, unknown>> | undefined): Remembering | undefined => {
-  const { remember: offer = notRemembered, scope = "run" } = content ?? {}
+  const { remember: offer = notRemembered, scope = "run", expires = "never" } = content ?? {}
   const known = rememberScopes.find((name) => name === scope)
-  return typeof offer !== "string" || offer === notRemembered || known === undefined
-    ? undefined
-    : { offer, scope: known }
+  const lifetime = typeof expires === "string" && Object.hasOwn(lifetimes, expires) ? lifetimes[expires] : undefined
+  if (typeof offer !== "string" || offer === notRemembered || known === undefined || lifetime === undefined) {
+    return undefined
+  }
+  const { hours } = lifetime
+  return {
+    offer,
+    scope: known,
+    ...(hours !== undefined && { expires: new Date(Date.now() + hours * 3_600_000).toISOString() })
+  }
 }
 
 /** The answer to such a question, from the request that brings it. */

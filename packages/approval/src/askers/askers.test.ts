@@ -85,10 +85,23 @@ describe("asking at a terminal", () => {
     })
   )
 
+  it.live.each([
+    ["1w 8h", { offer: "files", scope: "workspace" }, 8],
+    ["2r 30d", { offer: "exact", scope: "run" }, 30 * 24]
+  ] as const)("stores a rule that expires with %s", ([choice, remember, hours]) =>
+    Effect.gen(function* () {
+      const { answer, printed } = yield* converse(["always", choice, "y"])
+      expect(answer).toMatchObject({ approved: true, remember })
+      const expires = answer.remember?.expires ?? ""
+      expect(Math.abs(Date.parse(expires) - Date.now() - hours * 3_600_000)).toBeLessThan(600_000)
+      expect(printed).toContain(`, until ${expires}:`)
+    })
+  )
+
   it.live("shows the rule before it is stored", () =>
     Effect.gen(function* () {
       const { printed } = yield* converse(["always", "2r", "y"])
-      expect(printed).toContain("1a always:\n  1) changes of a.txt\n  2) exactly these arguments\n")
+      expect(printed).toContain("1w 30d for some hours or days:\n  1) changes of a.txt\n  2) exactly these arguments\n")
       expect(printed).toContain('This rule would be stored for this run:\n{\n  "id": "r",')
       expect(printed.trimEnd().endsWith("Store it? (y/n):")).toBe(true)
     })

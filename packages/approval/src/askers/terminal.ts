@@ -137,19 +137,26 @@ const scopeNames = { run: "for this run", workspace: "for this workspace", alway
 const chooseRule = async ({ offers }: Question, lines: Lines): Promise<Remembering | undefined> => {
   const listed = offers.map(({ label }, index) => `  ${index + 1}) ${visibleText(label)}`)
   lines.show(
-    `What can be allowed; 1r is the first for this run, 1w for this workspace, 1a always:\n${listed.join("\n")}\n`
+    "What can be allowed; 1r is the first for this run, 1w for this workspace, 1a always, " +
+      `and 1w 8h or 1w 30d for some hours or days:\n${listed.join("\n")}\n`
   )
   let offer = offers.at(-1)
   let scope: Remembering["scope"] = "workspace"
+  let expires: string | undefined
   while (offer !== undefined) {
-    lines.show(`This rule would be stored ${scopeNames[scope]}:\n${printRule(offer.rule)}\n`)
+    const until = expires === undefined ? "" : `, until ${expires}`
+    lines.show(`This rule would be stored ${scopeNames[scope]}${until}:\n${printRule(offer.rule)}\n`)
     lines.show("Store it? (y/n): ")
     const answer = (await lines.next())?.trim().toLowerCase() ?? ""
-    if (/^y(?:es)?$/.test(answer)) return { offer: offer.id, scope }
-    const chosen = /^(\d{1,2})\s*([rwa]?)$/.exec(answer)
+    if (/^y(?:es)?$/.test(answer)) {
+      return { offer: offer.id, scope, ...(expires !== undefined && { expires }) }
+    }
+    const chosen = /^(\d{1,2})\s*([rwa]?)(?:\s+([1-9]\d{0,2})([hd]))?$/.exec(answer)
     if (chosen === null) return undefined
     offer = offers[Number(chosen[1]) - 1]
     scope = scopeLetters[(chosen[2] || "w") as keyof typeof scopeLetters]
+    const hours = Number(chosen[3]) * (chosen[4] === "d" ? 24 : 1)
+    expires = chosen[3] === undefined ? undefined : new Date(Date.now() + hours * 3_600_000).toISOString()
   }
   return undefined
 }

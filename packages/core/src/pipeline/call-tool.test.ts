@@ -209,7 +209,7 @@ describe("the road", () => {
     withHost(({ host }) =>
       Effect.gen(function* () {
         const reply = yield* host.call("whisper", {})
-        expect(reply.wire).toEqual({ error: "unknown_tool", message: "there is no tool 'whisper' here" })
+        expect(reply.wire).toEqual({ error: "unknown_tool", message: "unknown tool 'whisper'" })
         expect(reply.error?.suggestion).toContain("shout, save")
       })
     )

@@ -295,7 +295,7 @@ const findTool = <R, Code extends ErrorCode>(
 ): Effect.Effect<FailingTool<R, Code>, ToolError<"unknown_tool">> => {
   const tool = settings.find(name)
   return tool === undefined
-    ? toolError("unknown_tool", `there is no tool '${name}' here`, {
+    ? toolError("unknown_tool", `unknown tool '${name}'`, {
         suggestion: `Use one of: ${settings.names().join(", ")}.`
       })
     : Effect.succeed(tool)

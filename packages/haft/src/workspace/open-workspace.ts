@@ -11,7 +11,16 @@ import {
   RuleStore,
   stateRules
 } from "@haft/approval"
-import { Approver, type ConfiguredPlugin, Journal, type JournalEvent, type Party, Workspace } from "@haft/core"
+import {
+  Approver,
+  CodeIndex,
+  type CodeIndexStatus,
+  type ConfiguredPlugin,
+  Journal,
+  type JournalEvent,
+  type Party,
+  Workspace
+} from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import {
   type JournalPages,
@@ -34,13 +43,14 @@ import { checkConfig, type HaftConfig, type StandardServices } from "../config/c
 import { type DialectName, nameOfDialect } from "../host/dialects.ts"
 import { standardPlugins } from "../host/packages.ts"
 import { hostOn, rootOf, type SharedParts, standardServices, stateFilesOf, stateOf } from "../host/standard-host.ts"
+import { type RecordMetrics, recordMetrics } from "../record/record-metrics.ts"
+import { type FoundCalls, type RecordQuery, searchRecord } from "../record/search-record.ts"
 import { countEvents } from "../telemetry/count-events.ts"
 import { isExported, openTelemetry, type Telemetry, telemetryOf } from "../telemetry/telemetry.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { type PromiseRules, promiseRules } from "./promise-rules.ts"
 import { rulesIn } from "./rules.ts"
 import { type RunningCalls, trackCalls } from "./running-calls.ts"
-import { type FoundCalls, type RecordQuery, searchRecord } from "./search-record.ts"
 
 /** A workspace for servers: several hosts share it, and people can watch and approve what they do. */
 export interface OpenWorkspace {
@@ -69,6 +79,8 @@ export interface OpenWorkspace {
   readonly calls: RunningCalls
   /** Calls on record in any run that fit a query, the newest first. */
   readonly search: (query: RecordQuery) => Promise<FoundCalls>
+  /** Figures of runs by name, or of the whole record. */
+  readonly metrics: (runs?: ReadonlyArray<string>) => Promise<RecordMetrics>
   /** Calls back for every event from now on; the returned function ends it. */
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
@@ -77,6 +89,8 @@ export interface OpenWorkspace {
   readonly record: (run: string) => JournalPages | undefined
   /** Open terminals of all hosts. */
   readonly terminals: OpenTerminals
+  /** Contents of the code index; undefined where there is none yet, or none can be had. */
+  readonly codeIndex: () => Promise<CodeIndexStatus | undefined>
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
   /** Ends running calls, denies open questions, and closes the record. */
@@ -164,6 +178,7 @@ export const openWorkspace = async (
     records.set(run, pages)
     return pages
   }
+  const metricsOf = recordMetrics(recordOf)
   // On record first: what nobody can trace is not done.
   const recorded = (type: string, about: object, by: Party | undefined): Promise<void> =>
     runtime.runPromise(
@@ -207,10 +222,18 @@ export const openWorkspace = async (
         recordOf,
         query
       ),
+    metrics: (runs = listRuns(state).map(({ name }) => name)) => metricsOf(runs),
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
     record: recordOf,
     terminals: openTerminals(started.terminals, () => hostOf("haft")),
+    codeIndex: () =>
+      runtime.runPromise(
+        CodeIndex.use(({ status }) => status).pipe(
+          Effect.map((status) => (status.refreshedAt === undefined ? undefined : status)),
+          Effect.orElseSucceed(() => undefined)
+        )
+      ),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
       await branches.dispose()

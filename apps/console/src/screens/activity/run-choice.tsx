@@ -8,10 +8,12 @@ interface RunChoiceProps {
   readonly current: string
   readonly chosen: string
   readonly onChange: (run: string) => void
+  /** Label of the empty choice, for all runs at once; none when absent. */
+  readonly all?: string
 }
 
 /** This run, or an older one. */
-export const RunChoice = ({ api, current, chosen, onChange }: RunChoiceProps) => {
+export const RunChoice = ({ api, current, chosen, onChange, all }: RunChoiceProps) => {
   const load = useCallback(() => api.runs(), [api])
   const { loaded } = useLoad(load)
   const id = useId()
@@ -22,6 +24,7 @@ export const RunChoice = ({ api, current, chosen, onChange }: RunChoiceProps) =>
         Run
       </label>
       <select id={id} value={chosen} onChange={(event) => onChange(event.target.value)}>
+        {all !== undefined && <option value="">{all}</option>}
         <option value={current}>This run</option>
         {older.toReversed().map(({ name }) => (
           <option key={name} value={name}>

@@ -1,4 +1,4 @@
-import { type RefObject, type SubmitEvent, useCallback, useState } from "react"
+import { type RefObject, type SubmitEvent, useCallback, useEffect, useState } from "react"
 
 import type { WorkspaceApi } from "../../api.ts"
 import { requestKey } from "../../calls/describe-call.ts"
@@ -122,7 +122,7 @@ const WholeRequest = (props: ApprovalDetailProps) => {
           </>
         )}
         {mode === "allow" && (
-          <AllowPanel request={request} isBusy={isBusy} onAnswer={onAnswer} onCancel={() => onMode("look")} />
+          <AllowPanel api={api} request={request} isBusy={isBusy} onAnswer={onAnswer} onCancel={() => onMode("look")} />
         )}
         {mode === "feedback" && <FeedbackPanel {...props} />}
       </div>
@@ -182,6 +182,11 @@ interface RequestBodyProps {
 
 const RequestBody = ({ request: { description, diff }, choice }: RequestBodyProps) => {
   const { command, network, url, host, types, filesAffected, parameters, detail } = description
+  // Where one column has to do, the first change would be below the answers, which stay in sight.
+  useEffect(() => {
+    if (!window.matchMedia("(max-width: 50rem)").matches) return
+    document.querySelector(".split-detail tr.is-changed")?.scrollIntoView({ block: "nearest" })
+  }, [diff])
   const isShownInDiff = diff !== undefined && filesAffected.length === parseDiff(diff).length
   return (
     <>

@@ -7,7 +7,7 @@ import type { JournalPages } from "@haft/node/internal"
 export interface RecordQuery {
   /** Words that all occur somewhere in the call's events, in upper or lower case. */
   readonly text?: string
-  /** A path that the call wrote or meant to write. */
+  /** A path that the call has changed, with a directory above it, or by a command that was committed. */
   readonly changed?: string
   readonly tool?: string
   readonly agent?: string
@@ -59,18 +59,20 @@ export const searchRecord = async (
 }
 
 const searchRun = async (run: string, pages: JournalPages, query: RecordQuery): Promise<ReadonlyArray<FoundCall>> => {
-  const words = wordsOf(query)
+  const words = wordsIn(query.text)
+  const paths = query.changed === undefined ? undefined : quotedPaths(query.changed)
   const agent = query.agent === undefined ? undefined : `"caller":{"name":${JSON.stringify(query.agent)}`
   const tool = query.tool === undefined ? undefined : `"tool":${JSON.stringify(query.tool)}`
   // A call fits when its events together have all the words.
   const found = new Map<number, Set<string>>()
-  const wanted = [...words, ...[agent, tool].filter((mark) => mark !== undefined)]
+  const wanted = [...words, ...[agent, tool, paths && changedMark].filter((mark) => mark !== undefined)]
   await eachLine(pages, (line) => {
     const step = stepOf(line)
     if (step === undefined) return
     const text = line.toLowerCase()
     const own = found.get(step) ?? new Set()
     for (const word of wanted) if (text.includes(word.toLowerCase())) own.add(word)
+    if (paths?.some((path) => line.includes(path)) === true) own.add(changedMark)
     if (own.size > 0 || wanted.length === 0) found.set(step, own)
   })
   const steps = new Set([...found].filter(([, own]) => own.size === new Set(wanted).size).map(([step]) => step))
@@ -87,8 +89,12 @@ const searchRun = async (run: string, pages: JournalPages, query: RecordQuery): 
       return name === undefined ? [] : [[event.step, name] as const]
     })
   )
+  const { changed } = query
+  const byCommands = new Set(
+    changed === undefined ? [] : events.filter((event) => hasCommitted(event, changed)).map(({ step }) => step)
+  )
   return recordedCalls(events)
-    .filter(({ touches }) => query.changed === undefined || isChanged(touches, query.changed))
+    .filter((call) => changed === undefined || isChanged(call, changed) || byCommands.has(call.step))
     .map((call) => foundCall(run, call, callers.get(call.step)))
     .toReversed()
 }
@@ -110,11 +116,38 @@ export const eventsOfCall = async (pages: JournalPages, step: number, from = 1):
 }
 
 /** Texts that the lines of a call must contain, as JSON spells them. */
-const wordsOf = ({ text = "", changed }: RecordQuery): ReadonlyArray<string> =>
-  [...text.split(/\s+/), changed ?? ""].filter(Boolean).map((word) => JSON.stringify(word).slice(1, -1))
+const wordsIn = (text = ""): ReadonlyArray<string> =>
+  text
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => JSON.stringify(word).slice(1, -1))
 
-const isChanged = (touches: RecordedCall["touches"], path: string): boolean =>
-  touches?.writes?.some((write) => write.path === path) === true
+/** Stands for a line that names the path, or a directory above it. No line contains it. */
+const changedMark = "\n"
+
+/** A path and the directories above it, each as JSON spells it. */
+const quotedPaths = (path: string): ReadonlyArray<string> => {
+  const names = path.split("/")
+  return names.map((_, index) => JSON.stringify(names.slice(0, index + 1).join("/")))
+}
+
+const isAtOrAbove = (written: string, path: string): boolean => path === written || path.startsWith(`${written}/`)
+
+/** Tests whether the call itself has changed a path: a call that failed or was denied has not. */
+const isChanged = ({ status, touches }: RecordedCall, path: string): boolean =>
+  status === "success" && touches?.writes?.some((write) => isAtOrAbove(write.path, path)) === true
+
+/** Tests whether a command has changed a path on its overlay, and that was committed. */
+const hasCommitted = (event: object, path: string): boolean => {
+  const { type, outcome, paths = [] } = event as CommandEffectsEvent
+  return type === "command_effects" && outcome === "committed" && paths.some((one) => isAtOrAbove(one.path, path))
+}
+
+interface CommandEffectsEvent {
+  readonly type: string
+  readonly outcome?: string
+  readonly paths?: ReadonlyArray<{ readonly path: string }>
+}
 
 const foundCall = (run: string, call: RecordedCall, agent: string | undefined): FoundCall => {
   const { step, requestId, tool, startedAt, status, error, touches } = call
