@@ -10,6 +10,7 @@ export default {
     "apt-get",
     "dpkg-deb",
     "eleventy",
+    "ip",
     "mkfifo",
     "mount",
     "perl",

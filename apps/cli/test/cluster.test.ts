@@ -34,10 +34,10 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
 
   const haft = (...args: ReadonlyArray<string>) =>
     spawnSync(process.execPath, ["--conditions=@haft/source", bin, ...args], { env: environment(), encoding: "utf8" })
-  const serve = async (address: string): Promise<string> => {
+  const serve = async (address: string, flags: ReadonlyArray<string> = []): Promise<string> => {
     const args = ["serve", "--json", "--workspace", join(scratch, "project"), "--approve", "all", "--port", "0"]
     const cluster = ["--cluster", postgres.url, "--address", address]
-    const child = spawn(process.execPath, ["--conditions=@haft/source", bin, ...args, ...cluster], {
+    const child = spawn(process.execPath, ["--conditions=@haft/source", ...flags, bin, ...args, ...cluster], {
       env: environment(),
       stdio: ["ignore", "pipe", "ignore"]
     })
@@ -63,7 +63,16 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
     "shows members and owners, moves a workspace, and drains a member",
     async () => {
       const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
-      const urls = await Promise.all(addresses.map(serve))
+      // The members start before their database does, and wait for it. The clock of the second is an hour ahead.
+      await postgres.stop()
+      const ahead = "const now = Date.now; Date.now = () => now() + 3600000"
+      const serving = Promise.all([
+        serve(addresses[0]!),
+        serve(addresses[1]!, ["--import", `data:text/javascript,${ahead}`])
+      ])
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await postgres.start()
+      const urls = await serving
       expect(await call(urls[0]!, "write_file", { path: "a.txt", content: "a\n" })).toMatchObject({ ok: true })
       const status = () =>
         JSON.parse(haft("cluster", "status", "--cluster", postgres.url, "--json").stdout) as {
