@@ -73,7 +73,7 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
       await new Promise((resolve) => setTimeout(resolve, 2_000))
       await postgres.start()
       const urls = await serving
-      expect(await call(urls[0]!, "write_file", { path: "a.txt", content: "a\n" })).toMatchObject({ ok: true })
+      expect(await call(urls[0], "write_file", { path: "a.txt", content: "a\n" })).toMatchObject({ ok: true })
       const status = () =>
         JSON.parse(haft("cluster", "status", "--cluster", postgres.url, "--json").stdout) as {
           members: ReadonlyArray<{ address: string; state: string }>
@@ -88,7 +88,7 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
       await expect.poll(() => status().workspaces[0]?.owner, { timeout: 60_000, interval: 500 }).toBe(to)
       expect(haft("cluster", "drain", to!, "--cluster", postgres.url).status).toBe(0)
       await expect.poll(() => status().workspaces[0]?.owner, { timeout: 60_000, interval: 500 }).toBe(from)
-      expect(await call(urls[1]!, "read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+      expect(await call(urls[1], "read_file", { path: "a.txt" })).toMatchObject({ ok: true })
       expect(haft("cluster", "status", "--cluster", postgres.url).stdout).toMatch(
         /MEMBER +STATE[\s\S]+draining[\s\S]+WORKSPACE +OWNER/
       )
