@@ -14,12 +14,12 @@ export const inFileWords =
   <A, Code extends ErrorCode, R>(
     operation: Effect.Effect<A, ToolError<Code>, R>
   ): Effect.Effect<A, ToolError<Code>, R | Workspace> =>
-    Effect.catch(operation, (error) =>
-      Workspace.use(({ root }) => {
+    Workspace.use(({ root }) =>
+      Effect.mapError(operation, (error) => {
         const note = `Note: your current working directory is ${singleLine(root)}.`
-        if (error.code === "file_not_found") return Effect.fail(worded(error.code, `File does not exist. ${note}`))
-        if (error.code !== "is_directory") return Effect.fail(error)
-        return Effect.fail(worded(error.code, `EISDIR: illegal operation on a directory, read '${singleLine(path)}'`))
+        if (error.code === "file_not_found") return worded(error.code, `File does not exist. ${note}`)
+        if (error.code !== "is_directory") return error
+        return worded(error.code, `EISDIR: illegal operation on a directory, read '${singleLine(path)}'`)
       })
     )
 
