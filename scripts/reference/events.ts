@@ -42,7 +42,6 @@ export const eventsPage = async (): Promise<string> => {
 
 const moments: Readonly<Record<string, string>> = {
   tool_call_started: "A call has arrived; written before anything else happens.",
-  runs_pruned: "A person has removed the records and artifacts of old runs.",
   mode_changed: "A person has changed how much runs without a question.",
   approval_requested: "A person is asked.",
   approval_decided:

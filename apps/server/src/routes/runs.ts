@@ -48,7 +48,7 @@ export const runRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => [
           tool: call.tool,
           outcome,
           differences: differences.map(({ where }) => where),
-          ...(whySkipped !== undefined && { whySkipped })
+          whySkipped
         })),
         files,
         ...(whyNotBefore !== undefined && { whyNotBefore })
