@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config"
 const guarded = [
   "dialects",
   "approval",
+  "cluster",
   "fs-tools",
   "search-tools",
   "exec-tools",

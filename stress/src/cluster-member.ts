@@ -6,15 +6,20 @@ import type { HaftConfig } from "haft/internal"
 
 import { type MemberSetting, memberTokens } from "./member-tokens.ts"
 
-const { database, address, directory, seed, workspaces, leaseMs } = JSON.parse(process.argv[2] ?? "{}") as MemberSetting
+const { database, address, directory, seed, workspaces, leaseMs, host, skewMs } = JSON.parse(
+  process.argv[2] ?? "{}"
+) as MemberSetting
+const clock = Date.now
+Date.now = () => clock() + skewMs
 const config: HaftConfig = { root: seed, approval: "all", sandbox: "none", packages: ["fs", "exec"] }
 const server = await serveHaft({
   workspaces: Object.fromEntries(
     workspaces.map((name) => [name, { ...config, state: join(directory, "unused", name) }])
   ),
-  cluster: { database, address, directory, leaseMs, secret: "secret-of-the-stress-test" },
+  cluster: { database, address, directory, leaseMs, secret: "secret-of-the-stress-test", plaintext: true },
   tokens: memberTokens,
   version: "0.0.0",
+  host,
   port: 0,
   onDefect: (error) => console.error(error)
 })

@@ -6,6 +6,10 @@ export interface MemberSetting {
   readonly seed: string
   readonly workspaces: ReadonlyArray<string>
   readonly leaseMs: number
+  /** Where the member listens for callers. */
+  readonly host: string
+  /** Milliseconds that the clock of its machine is ahead. */
+  readonly skewMs: number
 }
 
 export const memberTokens = { agent: "agent-of-the-stress-test", approver: "approver-of-the-stress-test" }

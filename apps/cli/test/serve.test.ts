@@ -193,3 +193,21 @@ it("makes, lists and revokes tokens, and shows a secret once", async () => {
   expect((await haft(["token", "revoke", "ci", ...place])).code).toBe(2)
   expect((await haft(["token", "create", "x", "--expires", "soon", ...place])).stderr).toContain("30d")
 })
+
+it.runIf(process.platform === "linux")(
+  "serves calls on a branch by a host of its own (not on this platform)",
+  async () => {
+    using workspace = temporaryWorkspace({ "a.txt": "one\n" })
+    const server = await start([...placeOf(workspace), "--sandbox", "none", "--approve", "all"])
+    const { agent } = tokensIn(server.tokens)
+    const branches = `${server.url}/v1/workspaces/default/branches`
+    expect((await post(branches, agent, { name: "fix" })).status).toBe(200)
+    const write = { tool: "write_file", params: { path: "a.txt", content: "two\n" } }
+    expect(await (await post(`${branches}/fix/calls`, agent, write)).json()).toMatchObject({ ok: true })
+    expect(workspace.read("a.txt")).toBe("one\n")
+    expect(await (await post(`${branches}/fix/merge`, agent, {})).json()).toMatchObject({ ok: true })
+    expect(workspace.read("a.txt")).toBe("two\n")
+    server.child.kill("SIGTERM")
+    expect(await server.ended).toBe(0)
+  }
+)

@@ -135,11 +135,18 @@ export interface WorkspaceOverview {
   readonly agents: number
   readonly paused: number
   readonly lastCallAt?: number
+  /** Absent until the first search of code. */
+  readonly codeIndex?: {
+    readonly files: number
+    readonly symbols: number
+    readonly bytes: number
+    readonly refreshedAt: number
+  }
   readonly health: "ok" | "degraded"
   readonly problems: ReadonlyArray<string>
 }
 
-/** Who is signed in, and at which kind of server. */
+/** The person who is signed in, and the kind of server. */
 export interface Me extends Party {
   /** Present where the server is a member of a cluster. */
   readonly cluster?: true

@@ -8,6 +8,7 @@ import type { HaftConfig } from "haft/internal"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { type RunningServer, serveHaft } from "../src/index.ts"
+import { spansIn, startCollector, withEnvironment } from "./collector.ts"
 import { readEvents, type ServerSentEvent } from "./running.ts"
 
 const isThere = findPostgres() !== undefined
@@ -288,6 +289,41 @@ describe.skipIf(!isThere)("servers of a cluster (needs PostgreSQL)", () => {
       expect((await drain(admin.secret)).status).toBe(202)
       await expect.poll(() => ownerOf(database), { timeout: 30_000 }).toBe(owner)
       expect((await drain(admin.secret)).status).toBe(404)
+    },
+    limit
+  )
+
+  it(
+    "continue the trace of a caller at the owner, with spans for the hop, the opening and the commit",
+    async () => {
+      const { url, received } = await startCollector()
+      withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" })
+      const database = await postgres.newDatabase()
+      const root = seed("traced")
+      const members = [await member(database, root), await member(database, root)]
+      expect(await call(members[0]!, "read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+      const owner = await ownerOf(database)
+      const other = members.find(({ address }) => address !== owner)!
+      const traceId = "0af7651916cd43dd8448eb211c80319c"
+      const written = await fetch(`${other.url}/v1/workspaces/default/calls`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${agent}`,
+          "content-type": "application/json",
+          traceparent: `00-${traceId}-b7ad6b7169203331-01`
+        },
+        body: JSON.stringify({ tool: "write_file", params: { path: "b.txt", content: "b" } })
+      })
+      expect(await written.json()).toMatchObject({ ok: true })
+      for (const one of members) await one.stop()
+
+      const spans = received.filter(({ path }) => path === "/v1/traces").flatMap(({ body }) => spansIn(body))
+      const named = (name: string) => spans.filter((span) => span.name === name && span.traceId === traceId)
+      const [hop] = named("haft.forward")
+      expect(hop).toMatchObject({ parentSpanId: "b7ad6b7169203331" })
+      expect(named("haft write_file")).toMatchObject([{ parentSpanId: hop?.spanId }])
+      expect(named("haft.decide")).toHaveLength(1)
+      expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["haft.open", "haft.hand_over"]))
     },
     limit
   )

@@ -65,6 +65,16 @@ it("lists the requests and the state of all workspaces, and carries changes in i
   expect((await send("/v1/approvals", "agent")).status).toBe(403)
 })
 
+it("shows the code index of a workspace once it is built", async () => {
+  const { send, call } = await startServer()
+  const overview = () => json<{ workspaces: ReadonlyArray<object> }>(send("/v1/overview", "approver"))
+  expect((await overview()).workspaces[0]).not.toHaveProperty("codeIndex")
+  expect(await call("search_code", { query: "a" })).toMatchObject({ ok: true })
+  expect((await overview()).workspaces[0]).toMatchObject({
+    codeIndex: { files: 1, symbols: expect.any(Number), bytes: expect.any(Number), refreshedAt: expect.any(Number) }
+  })
+})
+
 it("searches the record, names the call that last changed a file, and exports a run", async () => {
   const { send, call, base } = await startServer({ approval: "all" })
   await call("write_file", { path: "b.txt", content: "a needle in it" })

@@ -1,43 +1,7 @@
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { expect, it } from "vitest"
 
-import { expect, it, onTestFinished } from "vitest"
-
+import { spansIn, startCollector, withEnvironment } from "./collector.ts"
 import { startServer } from "./running.ts"
-
-interface Span {
-  readonly name: string
-  readonly traceId: string
-  readonly parentSpanId?: string
-  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string } }>
-}
-
-/** A telemetry collector on a local port, which keeps what it is sent. */
-const startCollector = async ({ answers = true } = {}) => {
-  const received: Array<{ readonly path: string; readonly body: string }> = []
-  const collector = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
-    request.on("end", () => {
-      received.push({ path: request.url ?? "", body })
-      if (answers) response.setHeader("content-type", "application/json").end("{}")
-    })
-  })
-  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => {
-    collector.close()
-    collector.closeAllConnections()
-  })
-  const { port } = collector.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, received }
-}
-
-const withEnvironment = (variables: Readonly<Record<string, string>>): void => {
-  Object.assign(process.env, variables)
-  onTestFinished(() => {
-    for (const name of Object.keys(variables)) delete process.env[name]
-  })
-}
 
 it("sends a span for every call, below the caller's own, and counts calls, when it is told where to", async () => {
   const { url, received } = await startCollector()
@@ -93,8 +57,3 @@ it("says which variable it can't read", async () => {
   withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: "not an address" })
   await expect(startServer()).rejects.toThrow(/^the variables of OpenTelemetry .*OTEL_EXPORTER_OTLP_ENDPOINT/)
 })
-
-const spansIn = (body: string): ReadonlyArray<Span> => {
-  const { resourceSpans } = JSON.parse(body) as { resourceSpans: Array<{ scopeSpans: Array<{ spans: Array<Span> }> }> }
-  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
-}

@@ -81,7 +81,18 @@ const measure = Effect.gen(function* () {
     changes.push(cpuMs(begin))
   }
   console.log(`  query p50 ${median(queries)} ms CPU; one changed file p50 ${median(changes)} ms CPU`)
+  requireAtMost("seconds of CPU for the index", seconds, 5 + (count * 300) / 80_000)
+  requireAtMost("MiB of memory", Number(rss), 400)
+  requireAtMost("ms of CPU for a query", Number(median(queries)), 150)
+  requireAtMost("ms of CPU for one changed file", Number(median(changes)), 20)
 })
+
+/** Limits that only a defect exceeds; the figures themselves vary with the machine. */
+const requireAtMost = (what: string, figure: number, most: number): void => {
+  if (figure <= most) return
+  process.exitCode = 1
+  console.log(`  too many ${what}: ${figure.toFixed(1)}, the limit is ${most}`)
+}
 
 const stateDirectory = join(base, "state")
 const services = sqliteCodeIndex({ directory: stateDirectory, buildTimeMs: 1e9 }).pipe(

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -10,7 +10,7 @@ import { bubblewrapSandbox, nodeProcesses, nodeWorkspace, unshareSandbox } from 
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-import type { Contender, Group } from "../benchmark.ts"
+import type { Benchmark, Contender, Group } from "../benchmark.ts"
 
 /** Commands that write to the workspace directly and on an overlay, which commits what they changed. */
 export const benchmarks: Group = async function* ({ quick }) {
@@ -29,22 +29,22 @@ export const benchmarks: Group = async function* ({ quick }) {
     ["unshare", unshareSandbox]
   ] as const) {
     const state = join(base, `state-${kind}`)
-    const [plain, overlaid] = await Promise.all(
-      (["never", "always"] as const).map((overlay) => openCommandHost(root, `${state}-${overlay}`, sandbox, overlay))
-    )
-    if (plain === undefined || overlaid === undefined) return
+    const open = (overlay: "never" | "always" | "auto") =>
+      openCommandHost(root, `${state}-${overlay}`, sandbox, overlay)
+    const [plain, overlaid, automatic] = await Promise.all([open("never"), open("always"), open("auto")])
     const job = (
       command: (run: number) => string,
-      goal: Pick<Contender, "atMost" | "within">
+      goal: Pick<Contender, "atMost" | "within">,
+      { name, host } = { name: `haft, ${kind} on an overlay`, host: overlaid }
     ): ReadonlyArray<Contender> => {
       let run = 0
       return [
         { name: `${kind}, directly`, kind: "limit", run: () => plain.run(command(run++)), check: isSuccess },
         {
-          name: `haft, ${kind} on an overlay`,
+          name,
           kind: "haft",
           ...goal,
-          run: () => overlaid.run(command(run++)),
+          run: () => host.run(command(run++)),
           check: isSuccess
         }
       ]
@@ -64,7 +64,12 @@ export const benchmarks: Group = async function* ({ quick }) {
       name: "grep -r",
       size,
       floor,
-      contenders: job(() => "grep -rc needle . | wc -l", { atMost: 1.5 })
+      // It only reads, so it gets the workspace without an overlay.
+      contenders: job(
+        () => "grep -rc needle . | wc -l",
+        { atMost: 1.5 },
+        { name: `haft, ${kind} by its own choice`, host: automatic }
+      )
     }
     yield {
       group: "overlay",
@@ -76,17 +81,52 @@ export const benchmarks: Group = async function* ({ quick }) {
         {}
       )
     }
-    await plain.dispose()
-    await overlaid.dispose()
+    for (const host of [plain, overlaid, automatic]) await host.dispose()
   }
+  yield* branchBenchmarks(root, join(base, "state-branches"), size)
   rmSync(base, { recursive: true, force: true })
 }
+
+/** Eight branches of one workspace: the time to make them, and their room on the disk. */
+async function* branchBenchmarks(root: string, state: string, size: NonNullable<Benchmark["size"]>) {
+  const names = Array.from({ length: 8 }, (_, index) => `attempt-${index}`)
+  const { openBranches } = await import("haft/promise")
+  await using branches = await openBranches({ root, state, approval: "all" })
+  const make = async (): Promise<number> => {
+    for (const name of names) await branches.create(name)
+    const bytes = diskBytes(join(state, "branches"))
+    for (const name of names) await branches.drop(name)
+    return bytes
+  }
+  const plain = (): number => {
+    for (const name of names) mkdirSync(join(state, "plain", name, "upper"), { recursive: true })
+    const bytes = diskBytes(join(state, "plain"))
+    rmSync(join(state, "plain"), { recursive: true })
+    return bytes
+  }
+  const isSmall = (bytes: unknown): void => {
+    if (typeof bytes !== "number" || bytes === 0) throw new Error("no branches")
+  }
+  const contenders = (within: number): Benchmark["contenders"] => [
+    { name: "mkdir", kind: "limit", run: plain, check: isSmall },
+    { name: "haft", kind: "haft", within, run: make, check: isSmall }
+  ]
+  const shared = { group: "overlay", size, floor: "mkdir" } as const
+  yield { ...shared, name: "create and drop 8 branches", contenders: contenders(1e9) }
+  yield { ...shared, name: "disk space of 8 branches", measures: "bytes" as const, contenders: contenders(1e6) }
+}
+
+/** Room that a directory and all in it take on the disk. */
+const diskBytes = (directory: string): number =>
+  [directory, ...readdirSync(directory, { recursive: true }).map((name) => join(directory, String(name)))]
+    .map((path) => lstatSync(path).blocks * 512)
+    .reduce((sum, bytes) => sum + bytes, 0)
 
 const openCommandHost = async (
   root: string,
   state: string,
   sandbox: typeof bubblewrapSandbox,
-  overlay: "never" | "always"
+  overlay: "never" | "always" | "auto"
 ) => {
   const files = nodeWorkspace({ root, state, durable: false })
   const services = Layer.mergeAll(

@@ -1,6 +1,6 @@
 // For the packages of this repository. Nothing here is kept stable between versions.
 
-export { stepSpan } from "./pipeline/trace.ts"
+export { spanOf, stepSpan } from "./pipeline/trace.ts"
 export { pluginContract } from "./plugin/check-shape.ts"
 export { type JsonExcess, type JsonLimits, JsonScanner } from "./schema/json-scanner.ts"
 export { inputJsonSchema, outputJsonSchema } from "./schema/json-schema.ts"

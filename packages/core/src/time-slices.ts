@@ -21,6 +21,18 @@ export class TimeSlices {
     this.#until = performance.now() + sliceMs
   })
 
+  /** Does work that ends in parts of a few milliseconds, with a pause where the slice is over. */
+  run<A>(parts: Generator<void, A, void>): Effect.Effect<A> {
+    const next: Effect.Effect<A> = Effect.suspend(() => {
+      for (;;) {
+        const part = parts.next()
+        if (part.done === true) return Effect.succeed(part.value)
+        if (performance.now() > this.#until) return Effect.andThen(this.pause, next)
+      }
+    })
+    return next
+  }
+
   /** Pauses between two stages of the work that go over this many lines, where the slice is over. */
   between(lines: number): Effect.Effect<void> {
     return this.isOver(lines) ? this.pause : Effect.void

@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
+import { editNotebook } from "@haft/fs-tools/operations"
 
-import { cellsOf, editNotebook, languageOf } from "./notebook.ts"
+import { cellsOf, languageOf } from "./notebook.ts"
 
 const compact = '{"cells":[{"cell_type":"code","source":"a","x":1.0}],"metadata":{},"nbformat":4}'
 const pretty = `{

@@ -6,14 +6,17 @@ import { agentbenchApplyPatch } from "./apply-patch/agentbench.apply_patch.ts"
 import { haftApplyPatch } from "./apply-patch/haft.apply_patch.ts"
 import { toolrouterApplyPatchFreeform } from "./apply-patch/toolrouter.apply_patch_freeform.ts"
 import { toolrouterApplyPatchJson } from "./apply-patch/toolrouter.apply_patch_json.ts"
+import { haftCopyPath } from "./copy-path/haft.copy_path.ts"
 import { cliagentCreateDirectory } from "./create-directory/cliagent.create_directory.ts"
 import { haftCreateDirectory } from "./create-directory/haft.create_directory.ts"
 import { approvalgateDeleteFile } from "./delete-path/approvalgate.delete_file.ts"
 import { filetoolsFileDelete } from "./delete-path/filetools.file.delete.ts"
 import { haftDeletePath } from "./delete-path/haft.delete_path.ts"
+import { haftEditNotebook } from "./edit-notebook/haft.edit_notebook.ts"
 import { cliagentReplaceStringInFile } from "./edit-text/cliagent.replace_string_in_file.ts"
 import { filetoolsFilePatch } from "./edit-text/filetools.file.patch.ts"
 import { haftEditFile } from "./edit-text/haft.edit_file.ts"
+import { haftFileInfo } from "./file-info/haft.file_info.ts"
 import { agentbenchListFiles } from "./list-directory/agentbench.list_files.ts"
 import { approvalgateListDirectory } from "./list-directory/approvalgate.list_directory.ts"
 import { cliagentListDir } from "./list-directory/cliagent.list_dir.ts"
@@ -47,12 +50,15 @@ export const fsTools = definePlugin({
     haftListDir,
     haftReadFile,
     haftReadFiles,
+    haftFileInfo,
     haftWriteFile,
     haftAppendFile,
     haftEditFile,
+    haftEditNotebook,
     haftApplyPatch,
     haftDeletePath,
     haftMovePath,
+    haftCopyPath,
     haftCreateDirectory,
     haftUndo,
     agentbenchListFiles,

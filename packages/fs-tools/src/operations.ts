@@ -6,6 +6,8 @@ export { type PatchSection, touchedBy } from "./apply-patch/patch.ts"
 export { type FoundHunk, planPatch } from "./apply-patch/plan-patch.ts"
 export { type CreatedDirectory, planDirectory } from "./create-directory/create-directory.ts"
 export { type DeleteOptions, planDelete } from "./delete-path/delete-path.ts"
+export { type CopiedPath, type CopyPathOptions, copiedPaths, planCopy } from "./copy-path/copy-path.ts"
+export { type CellEdit, editNotebook } from "./edit-notebook/edit-cells.ts"
 export { type EditedText, type EditOptions, planEdits, type TextEdit } from "./edit-text/edit-text.ts"
 export { type InsertError, planInsert, type TextInsertion } from "./edit-text/insert-text.ts"
 export {

@@ -38,6 +38,8 @@ const subjects: ReadonlyArray<{ readonly plugin: Plugin<StandardServices> } & Pl
       call("read_file", { path: "a.txt" }),
       call("write_file", { path: "new/c.txt", content: "three\n" }),
       call("delete_path", { path: "a.txt" }),
+      call("file_info", { path: "a.txt" }),
+      call("copy_path", { from: "a.txt", to: "new/c.txt" }),
       call("move_path", { from: "a.txt", to: "c.txt" }),
       call("create_directory", { path: "made" })
     ]

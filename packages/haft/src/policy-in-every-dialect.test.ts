@@ -54,6 +54,7 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["start_process", { command: "cat .env", cwd: "d" }],
     ["find_symbol", { name: "KEY", path: "d", include_references: true }],
     ["read_files", { paths: ["d/.env"] }],
+    ["file_info", { path: "d/.env" }],
     ["append_file", { path: "d/.env", content: "x" }],
     ["write_file", { path: "d/.env", content: "x" }],
     ["edit_file", { path: "d/.env", edits: [{ find: "s3cret", replace: "x" }] }],
@@ -62,6 +63,11 @@ const ways: Readonly<Record<DialectName, ReadonlyArray<Call>>> = {
     ["apply_patch", { patch: movedOf("d/.env") }],
     ["delete_path", { path: "d/.env" }],
     ["delete_path", { path: "d", recursive: true }],
+    ["edit_file", { path: "d/.env", edits: [{ anchor: "1:abcde", replace: "x" }] }],
+    ["edit_notebook", { path: "d/.env", cell: "0" }],
+    ["copy_path", { from: "d/.env", to: "x" }],
+    ["copy_path", { from: "d", to: "x" }],
+    ["copy_path", { from: "a.txt", to: "d/.env", overwrite: true }],
     ["move_path", { from: "d/.env", to: "x" }],
     ["move_path", { from: "d", to: "x" }],
     ["move_path", { from: "a.txt", to: "d/.env", overwrite: true }],
@@ -339,6 +345,7 @@ describe("protected files", () => {
     ["approvalgate", "move_file", { from: "hooked", to: "x" }],
     ["approvalgate", "delete_file", { path: "hooked", recursive: true }],
     ["haft", "move_path", { from: "hooked", to: "x" }],
+    ["haft", "copy_path", { from: "hooked", to: "x" }],
     ["haft", "write_file", { path: "new/.vscode/tasks.json", content: "x" }]
   ]
   it.each(changes)("are asked about in %s: %s %j", async (dialect, tool, args) => {

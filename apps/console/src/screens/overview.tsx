@@ -62,11 +62,13 @@ const WorkspaceTable = ({ workspaces }: { readonly workspaces: ReadonlyArray<Wor
     <table>
       <thead>
         <tr>
-          {["Workspace", "Mode", "Pending", "Running", "Terminals", "Agents", "Last call", "Health"].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
+          {["Workspace", "Mode", "Pending", "Running", "Terminals", "Agents", "Last call", "Code index", "Health"].map(
+            (name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            )
+          )}
         </tr>
       </thead>
       <tbody>
@@ -91,6 +93,16 @@ const WorkspaceTable = ({ workspaces }: { readonly workspaces: ReadonlyArray<Wor
               {one.paused > 0 && `, ${one.paused} paused`}
             </td>
             <td>{one.lastCallAt === undefined ? "none" : <Age since={one.lastCallAt} />}</td>
+            <td>
+              {one.codeIndex === undefined ? (
+                "not built"
+              ) : (
+                <>
+                  {one.codeIndex.files} files, {(one.codeIndex.bytes / 2 ** 20).toFixed(1)} MiB,{" "}
+                  <Age since={one.codeIndex.refreshedAt} />
+                </>
+              )}
+            </td>
             <td>{one.health === "ok" ? "Healthy" : one.problems.join("; ")}</td>
           </tr>
         ))}

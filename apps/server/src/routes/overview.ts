@@ -20,6 +20,10 @@ const Overview = z.object({
   agents: z.number(),
   paused: z.number().describe("Agents that are paused."),
   lastCallAt: z.number().optional(),
+  codeIndex: z
+    .object({ files: z.number(), symbols: z.number(), bytes: z.number(), refreshedAt: z.number() })
+    .optional()
+    .describe("Absent until the first search."),
   health: z.enum(["ok", "degraded"]),
   problems: z.array(z.string())
 })
@@ -74,6 +78,7 @@ const overviewOf = async (name: string, workspace: OpenWorkspace): Promise<z.out
   const open = approvals.open()
   const agents = workspace.agents.list()
   const problems = await problemsOf(workspace)
+  const index = await workspace.codeIndex()
   const [oldest] = open
   const [latest] = agents
   return {
@@ -88,6 +93,9 @@ const overviewOf = async (name: string, workspace: OpenWorkspace): Promise<z.out
     agents: agents.length,
     paused: agents.filter(({ paused }) => paused !== undefined).length,
     ...(latest !== undefined && latest.lastCallAt > 0 && { lastCallAt: latest.lastCallAt }),
+    ...(index?.refreshedAt !== undefined && {
+      codeIndex: { files: index.files, symbols: index.symbols, bytes: index.bytes, refreshedAt: index.refreshedAt }
+    }),
     health: problems.length === 0 ? "ok" : "degraded",
     problems
   }

@@ -8,7 +8,7 @@ import {
   type StateFilesService,
   type ToolError
 } from "@haft/core"
-import { secretPathMatcher } from "@haft/core/internal"
+import { secretPathMatcher, stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
@@ -198,7 +198,7 @@ export const openCopy = Effect.fnUntraced(function* (options: CopyOptions) {
       // Until the steps are done, files differ from the log, and a capture must not take that for a change.
       decided = { call: commit.call, paths: new Set(touched) }
       withCommits.add(commit.call)
-    })
+    }).pipe(stepSpan("decide"))
 
   const claim: CallLedgerService["claim"] = (call, facts) =>
     Effect.suspend(() => {

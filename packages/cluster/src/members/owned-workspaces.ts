@@ -1,3 +1,4 @@
+import { stepSpan } from "@haft/core/internal"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -131,6 +132,7 @@ export const ownedWorkspaces = <W>(
         onEvent({ type: "opened", workspace: name, epoch: entry.epoch, milliseconds: performance.now() - begin })
         return entry.ready
       }).pipe(
+        stepSpan("open", { "haft.workspace": name, "haft.epoch": entry.epoch }),
         Effect.catchDefect((defect) => unavailable(defect instanceof Error ? defect.message : String(defect))),
         opening.withPermits(1),
         Effect.tapError(({ message }) =>

@@ -1,3 +1,4 @@
+import { stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
@@ -60,7 +61,7 @@ export const makeUpkeep = <W>(options: UpkeepOptions<W>): Effect.Effect<Upkeep, 
         if (placement?.owner !== id) return
         const next = yield* members.assign(name, { epoch: placement.epoch, besides: id, ...to })
         if (next === undefined) yield* members.release(name, placement.epoch)
-      })
+      }).pipe(stepSpan("hand_over", { "haft.workspace": name }))
 
     const keepOwned = (mine: ReadonlyArray<OwnedWorkspace>, state: string) =>
       Effect.gen(function* () {

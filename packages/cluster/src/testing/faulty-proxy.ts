@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
-/** A TCP proxy on loopback whose network can be made to fail. */
+/** A TCP proxy whose network can be made to fail. */
 export interface FaultyProxy {
   readonly port: number
   /** Ends all connections and refuses new ones, or joins both sides again. */
@@ -15,8 +15,8 @@ export interface FaultyProxy {
   readonly close: () => Promise<void>
 }
 
-/** Starts a proxy to a port of loopback. */
-export const startFaultyProxy = async (target: number): Promise<FaultyProxy> => {
+/** Starts a proxy to a port of loopback. It listens on loopback, too, unless told otherwise. */
+export const startFaultyProxy = async (target: number, host = "127.0.0.1"): Promise<FaultyProxy> => {
   const sockets = new Set<Socket>()
   const fault = { isCut: false, isDropping: false, delayMs: 0, target }
   const endAll = (): void => {
@@ -52,7 +52,7 @@ export const startFaultyProxy = async (target: number): Promise<FaultyProxy> => 
     join(far, near, false)
     return undefined
   })
-  server.listen(0, "127.0.0.1").unref()
+  server.listen(0, host).unref()
   await once(server, "listening")
   const address = server.address()
   return {

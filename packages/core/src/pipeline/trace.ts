@@ -50,8 +50,8 @@ export const stepSpan =
         : effect.pipe(Effect.withSpan(`haft.${step}`, { attributes }, { captureStackTrace: false }))
     )
 
-// As W3C writes it: version, trace, span, flags. What can't be read starts a trace of its own.
-const spanOf = (traceParent: string): Tracer.ExternalSpan | undefined => {
+/** The span of a caller, as W3C writes it: version, trace, span, flags. Undefined for text that is not one. */
+export const spanOf = (traceParent: string): Tracer.ExternalSpan | undefined => {
   const match = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(traceParent)
   if (match === null) return undefined
   const [, traceId = "", spanId = "", flags = ""] = match

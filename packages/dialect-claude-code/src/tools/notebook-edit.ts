@@ -3,12 +3,12 @@ import { createHash } from "node:crypto"
 import { extname } from "node:path"
 
 import { type ChangePlan, singleLine } from "@haft/core"
-import { planOnce, planWrite } from "@haft/fs-tools/operations"
+import { editNotebook, planOnce, planWrite } from "@haft/fs-tools/operations"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
 import { claudeCode } from "../dialect.ts"
-import { cellsOf, editNotebook, languageOf } from "../notebook.ts"
+import { cellsOf, languageOf } from "../notebook.ts"
 import { inStaleWords, lastSeen, rememberFile } from "../read-files.ts"
 import { inFileWords, worded } from "../worded.ts"
 

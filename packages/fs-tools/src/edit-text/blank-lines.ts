@@ -1,6 +1,7 @@
 import { commonLines } from "../matching/common-lines.ts"
-import { findLines } from "../matching/find-lines.ts"
+import { findLinesInParts } from "../matching/find-lines.ts"
 import { fitIndentation } from "../matching/indentation.ts"
+import { itemsInPart, type Parts } from "../matching/occurrences.ts"
 import type { TextFile } from "../text-file.ts"
 
 /** Lines of a request, and the lines of a file that are the same but for blank ones between them. */
@@ -10,19 +11,23 @@ export interface BlankLines {
 }
 
 /** Places where lines stand with more or fewer blank lines between them: first line and the line after the last. */
-export const findIgnoringBlankLines = (
+export function* findIgnoringBlankLines(
   file: TextFile,
   given: ReadonlyArray<string>
-): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
+): Parts<ReadonlyArray<{ readonly from: number; readonly to: number }>> {
   const wanted = given.filter(isNotBlank).map((line) => line.trimEnd())
   if (wanted.length < 2) return []
-  const numbers = Array.from({ length: file.lineCount }, (_, line) => line).filter((line) =>
-    isNotBlank(file.line(line))
-  )
-  return findLines(
-    numbers.map((line) => file.line(line).trimEnd()),
-    wanted
-  ).map((at) => ({ from: numbers[at] ?? 0, to: (numbers[at + wanted.length - 1] ?? 0) + 1 }))
+  const numbers: Array<number> = []
+  const lines: Array<string> = []
+  for (let line = 0; line < file.lineCount; line++) {
+    if (line % itemsInPart === 0) yield
+    const text = file.line(line)
+    if (!isNotBlank(text)) continue
+    numbers.push(line)
+    lines.push(text.trimEnd())
+  }
+  const found = yield* findLinesInParts(lines, wanted)
+  return found.map((at) => ({ from: numbers[at] ?? 0, to: (numbers[at + wanted.length - 1] ?? 0) + 1 }))
 }
 
 /**
@@ -65,8 +70,8 @@ const replacedLines = (kept: ReadonlyArray<number>, oldCount: number): ReadonlyA
   const replaced = [...kept]
   for (let index = 0; index < kept.length; index++) {
     if (kept[index] !== -1) continue
-    const next = kept.findIndex((from, at) => at > index && from !== -1)
-    const end = next === -1 ? kept.length : next
+    let end = index + 1
+    while (end < kept.length && kept[end] === -1) end++
     const first = (kept[index - 1] ?? -1) + 1
     const gone = (kept[end] ?? oldCount) - first
     // Lines of blocks with as many lines take each other's place; otherwise only the first can be told.

@@ -5,10 +5,11 @@ import { commonLines } from "../matching/common-lines.ts"
 import { fitIndentation, indentOf, type LinePair } from "../matching/indentation.ts"
 import { foldLookAlikes, plainLookAlike } from "../matching/look-alikes.ts"
 import { describeNearest, nearestPlace, repairedLines } from "../matching/nearest-place.ts"
+import type { Parts } from "../matching/occurrences.ts"
 import { replaceText, type TextError, textIn } from "../planned-text.ts"
 import type { TextReplacement, TextFile } from "../text-file.ts"
 import { keepBlankLines } from "./blank-lines.ts"
-import { type FindPass, findPasses, findText, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
+import { type FindPass, findPasses, findTextInParts, type FoundText, lineEnd, strictPasses } from "./find-text.ts"
 import { restoredEdit, type RestoredForm } from "./restored-edit.ts"
 
 /** A text to find and what takes its place. */
@@ -73,7 +74,8 @@ export const planEdits = Effect.fnUntraced(function* (
   return { before, after, edits: made }
 })
 
-const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
+/** Refuses a file that is not in the state that the caller has read. */
+export const requireBase = Effect.fnUntraced(function* (plan: ChangePlan, path: string, base: string) {
   const { fingerprint } = yield* plan.file(path)
   return yield* fingerprint === base
     ? Effect.void
@@ -218,10 +220,9 @@ const placesFor = Effect.fnUntraced(function* (
     if (!strictPasses.includes(pass) && spacedOut(edit.find) === spacedOut(edit.replace)) break
     // A guess is made once at most: many places are replaced only where each is what was asked for.
     const isAll = edit.all === true && strictPasses.includes(pass)
-    const { places, count } = findText(text, edit.find, pass, {
-      overlapping: !isAll,
-      keep: isAll ? maximumPlaces : maximumNamed
-    })
+    const { places, count } = yield* slices.run(
+      findTextInParts(text, edit.find, pass, { overlapping: !isAll, keep: isAll ? maximumPlaces : maximumNamed })
+    )
     if (count === 0) continue
     if (count === 1 || (isAll && count <= maximumPlaces)) return { pass, places, edit }
     if (isAll) {
@@ -244,13 +245,13 @@ const placesFor = Effect.fnUntraced(function* (
       }
     )
   }
-  const restored = isLoose && edit.all !== true ? restoredEdit(text, edit) : undefined
+  const restored = isLoose && edit.all !== true ? yield* slices.run(restoredEdit(text, edit)) : undefined
   if (restored !== undefined) return { pass: restored.form, places: [restored.place], edit: restored.edit }
   const expected = edit.find.split(lineEnd)
   const place = yield* nearestPlace(text, expected)
   const nearest = describeNearest(place, "the last of them does not end as given")
   const repaired = repairedLines(text, place, expected)
-  const applied = appliedLine(text, edit)
+  const applied = yield* slices.run(appliedLine(text, edit))
   return yield* toolError(
     "match_not_found",
     `${which} is not in ${path}; ${nearest.sentence}${applied === undefined ? "" : `; the replacement stands at line ${applied}: the edit seems to be made already`}; nothing was changed`,
@@ -267,9 +268,9 @@ const placesFor = Effect.fnUntraced(function* (
 })
 
 /** Where the replacement of an edit stands, if it says enough to be recognized and stands once. */
-const appliedLine = (text: TextFile, { replace }: TextEdit): number | undefined => {
+function* appliedLine(text: TextFile, { replace }: TextEdit): Parts<number | undefined> {
   if (replace.trim().length < shortestRecognized) return undefined
-  const { places, count } = findText(text, replace, "exact", { overlapping: true, keep: 1 })
+  const { places, count } = yield* findTextInParts(text, replace, "exact", { overlapping: true, keep: 1 })
   const [place] = places
   return place === undefined || count > 1 ? undefined : text.lineAt(place.start) + 1
 }

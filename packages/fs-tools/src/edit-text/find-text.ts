@@ -1,7 +1,7 @@
-import { findLines } from "../matching/find-lines.ts"
+import { findLinesInParts } from "../matching/find-lines.ts"
 import type { LinePair } from "../matching/indentation.ts"
 import { foldLookAlikes } from "../matching/look-alikes.ts"
-import { visitOccurrences } from "../matching/occurrences.ts"
+import { allParts, itemsInPart, occurrencesInParts, type Parts } from "../matching/occurrences.ts"
 import type { TextFile } from "../text-file.ts"
 import { type BlankLines, findIgnoringBlankLines } from "./blank-lines.ts"
 
@@ -43,8 +43,17 @@ export interface FindOptions {
   readonly keep: number
 }
 
+/** The places a text stands at, found in one go. */
+export const findText = (file: TextFile, find: string, pass: FindPass, options: FindOptions): FoundPlaces =>
+  allParts(findTextInParts(file, find, pass, options))
+
 /** The places a text stands at. */
-export const findText = (file: TextFile, find: string, pass: FindPass, options: FindOptions): FoundPlaces => {
+export function* findTextInParts(
+  file: TextFile,
+  find: string,
+  pass: FindPass,
+  options: FindOptions
+): Parts<FoundPlaces> {
   const places: Array<FoundText> = []
   let count = 0
   let end = 0
@@ -53,11 +62,11 @@ export const findText = (file: TextFile, find: string, pass: FindPass, options: 
     end = place.end
     if (count++ < options.keep) places.push(place)
   }
-  if (pass === "exact") findExactly(file.text, find, options, add)
+  if (pass === "exact") yield* findExactly(file.text, find, options, add)
   else if (!isWorthwhile(file, find, pass)) return { places, count }
-  else if (pass === "spacing") findBySpacing(file, find, add)
-  else if (pass === "blank_lines") findByBlankLines(file, find, add)
-  else findByLines(file, find, pass, add)
+  else if (pass === "spacing") yield* findBySpacing(file, find, add)
+  else if (pass === "blank_lines") yield* findByBlankLines(file, find, add)
+  else yield* findByLines(file, find, pass, add)
   return { places, count }
 }
 
@@ -66,18 +75,20 @@ type Add = (place: FoundText) => void
 // A long text that repeats itself would keep `indexOf` busy for minutes.
 const longFind = 1000
 
-const findExactly = (text: string, find: string, { overlapping }: FindOptions, add: Add): void => {
+function* findExactly(text: string, find: string, { overlapping }: FindOptions, add: Add): Parts {
   if (find.length > text.length) return
   if (find.length > longFind) {
     const codes = new Uint16Array(find.length)
     for (let index = 0; index < find.length; index++) codes[index] = find.charCodeAt(index)
-    return visitOccurrences({ from: 0, to: text.length, at: (index) => text.charCodeAt(index) }, codes, (start) =>
+    yield* occurrencesInParts({ from: 0, to: text.length, at: (index) => text.charCodeAt(index) }, codes, (start) =>
       add({ start, end: start + find.length })
     )
+    return
   }
   const step = overlapping ? 1 : find.length
   for (let start = text.indexOf(find); start !== -1; start = text.indexOf(find, start + step)) {
     add({ start, end: start + find.length })
+    yield
   }
 }
 
@@ -86,13 +97,17 @@ const isWorthwhile = ({ text }: TextFile, find: string, pass: FindPass): boolean
   pass === "line_endings" ? find.includes("\n") && (text.includes("\r") || find.includes("\r")) : find.trim() !== ""
 
 /** Whole lines that differ only in how their words are spaced. */
-const findBySpacing = (file: TextFile, find: string, add: Add): void => {
+function* findBySpacing(file: TextFile, find: string, add: Add): Parts {
   const spaced = (line: string): string => line.trim().replace(/\s+/g, " ")
   const given = find.split(lineEnd)
   const isOpen = given.length > 1 && given.at(-1) === ""
   const expected = isOpen ? given.slice(0, -1) : given
-  const view = Array.from({ length: file.lineCount }, (_, line) => spaced(file.line(line)))
-  for (const line of findLines(view, expected.map(spaced))) {
+  const view: Array<string> = []
+  for (let line = 0; line < file.lineCount; line++) {
+    if (line % itemsInPart === 0) yield
+    view.push(spaced(file.line(line)))
+  }
+  for (const line of yield* findLinesInParts(view, expected.map(spaced))) {
     const last = line + expected.length - 1
     if (isOpen && file.terminator(last) === "") continue
     const start = line === 0 && file.text.startsWith("\uFEFF") ? 1 : file.lineStart(line)
@@ -101,9 +116,9 @@ const findBySpacing = (file: TextFile, find: string, add: Add): void => {
   }
 }
 
-const findByBlankLines = (file: TextFile, find: string, add: Add): void => {
+function* findByBlankLines(file: TextFile, find: string, add: Add): Parts {
   const given = find.split(lineEnd)
-  for (const { from, to } of findIgnoringBlankLines(file, given)) {
+  for (const { from, to } of yield* findIgnoringBlankLines(file, given)) {
     const start = from === 0 && file.text.startsWith("\uFEFF") ? 1 : file.lineStart(from)
     const end = file.lineStart(to) - file.terminator(to - 1).length
     add({ start, end, blankLines: { given, found: file.text.slice(start, end).split(lineEnd) } })
@@ -118,12 +133,12 @@ const pairsOf = (given: ReadonlyArray<string>, text: string): ReadonlyArray<Line
   return given.map((expected, index) => ({ expected, found: found[index] ?? "" }))
 }
 
-const findByLines = (
+function* findByLines(
   file: TextFile,
   find: string,
   pass: Exclude<FindPass, "exact" | "spacing" | "blank_lines">,
   add: Add
-): void => {
+): Parts {
   const given = find.split(file.lineBreak === "\n" ? /\r?\n/ : lineEnd)
   const lines = new ComparedLines(file, pass)
   if (given.length > lines.count) return
@@ -139,16 +154,18 @@ const findByLines = (
     add(pass === "line_endings" ? place : { ...place, pairs: pairsOf(given, file.text.slice(place.start, place.end)) })
   }
   if (wanted.length === 1 && !endsLine) {
-    return findExactly(lines.text, first, { overlapping: true, keep: 0 }, addPlace)
+    yield* findExactly(lines.text, first, { overlapping: true, keep: 0 }, addPlace)
+    return
   }
   if (wanted.length < 3) {
     for (let line = 0; line + wanted.length <= lines.count; line++) {
+      if (line % itemsInPart === 0) yield
       addPlace(placeBetween(lines, line, line + wanted.length - 1, ends))
     }
     return
   }
   const between = lines.numbered(wanted.slice(1, -1))
-  visitOccurrences({ from: 1, to: lines.count - 1, at: between.at }, between.numbers, (line) =>
+  yield* occurrencesInParts({ from: 1, to: lines.count - 1, at: between.at }, between.numbers, (line) =>
     addPlace(placeBetween(lines, line - 1, line + wanted.length - 2, ends))
   )
 }

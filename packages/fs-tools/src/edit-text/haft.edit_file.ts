@@ -1,4 +1,4 @@
-import { singleLine } from "@haft/core"
+import { type ChangePlan, singleLine } from "@haft/core"
 import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
@@ -8,18 +8,31 @@ import { changedRanges } from "../matching/changed-ranges.ts"
 import { omissionWarnings } from "../matching/omissions.ts"
 import { snippetOf } from "../matching/snippet.ts"
 import { planOnce } from "../plan-once.ts"
-import { type MadeEdit, planEdits } from "./edit-text.ts"
+import { textIn } from "../planned-text.ts"
+import { planAnchoredEdits } from "./anchored-edits.ts"
+import { type MadeEdit, planEdits, requireBase } from "./edit-text.ts"
 import { strictPasses } from "./find-text.ts"
 
 const input = z.strictObject({
   path: z.string().describe("File, relative to the workspace"),
   edits: z
     .array(
-      z.strictObject({
-        find: z.string().min(1).describe("Text to find; must be unique"),
-        replace: z.string().describe("New text"),
-        all: z.boolean().default(false).describe("Replace all occurrences")
-      })
+      z
+        .strictObject({
+          find: z.string().min(1).optional().describe("Text to find; must be unique"),
+          anchor: z.string().max(100).optional().describe("Instead of find: first line, by its anchor"),
+          end_anchor: z.string().max(100).optional().describe("Last line, included"),
+          replace: z.string().describe("New text"),
+          all: z.boolean().default(false).describe("Replace all occurrences")
+        })
+        .refine(({ find, anchor }) => (find === undefined) !== (anchor === undefined), {
+          path: ["find"],
+          message: "either find or anchor is required"
+        })
+        .refine(({ anchor, end_anchor, all }) => (anchor !== undefined ? !all : end_anchor === undefined), {
+          path: ["anchor"],
+          message: "end_anchor needs an anchor, and all needs find"
+        })
     )
     .min(1)
     .max(1000)
@@ -31,14 +44,38 @@ const input = z.strictObject({
   expected_fingerprint: z.string().optional().describe("Refuse if the file changed since read_file reported this")
 })
 
-const optionsOf = ({ exact, expected_fingerprint }: z.output<typeof input>) => ({
-  loosely: !exact,
-  base: expected_fingerprint
+type Call = z.output<typeof input>
+
+// Anchors mean the file as it was read, so their lines are replaced before text is looked for.
+const planCall = Effect.fnUntraced(function* (plan: ChangePlan, call: Call) {
+  const { path, exact, expected_fingerprint: base } = call
+  const before = yield* textIn(plan, path)
+  if (base !== undefined) yield* requireBase(plan, path, base)
+  const byAnchor = call.edits.flatMap(({ anchor, end_anchor: endAnchor, replace }) =>
+    anchor === undefined ? [] : [{ anchor, endAnchor, replace }]
+  )
+  const byText = call.edits.flatMap(({ find, replace, all }) => (find === undefined ? [] : [{ find, replace, all }]))
+  const lines =
+    byAnchor.length === 0
+      ? []
+      : (yield* planAnchoredEdits(plan, path, byAnchor, { isUnchanged: base !== undefined })).lines
+  const { after, edits } = yield* planEdits(plan, path, byText, { loosely: !exact })
+  const anchored = lines.values()
+  const found = edits.values()
+  const made = call.edits.map(({ find }): MadeEdit | AnchoredLines =>
+    find === undefined
+      ? { pass: "anchor", replaced: 1, line: anchored.next().value ?? 0 }
+      : (found.next().value ?? { pass: "exact", replaced: 0, line: 0 })
+  )
+  return { before, after, edits: made }
 })
 
-const operation = planOnce((plan, call: z.output<typeof input>) =>
-  planEdits(plan, call.path, call.edits, optionsOf(call))
-)
+/** Lines that were replaced by their anchors. */
+interface AnchoredLines extends Pick<MadeEdit, "replaced" | "line"> {
+  readonly pass: "anchor"
+}
+
+const operation = planOnce(planCall)
 
 export const haftEditFile = haft.tool({
   name: "edit_file",
@@ -87,10 +124,10 @@ export const haftEditFile = haft.tool({
     ].join("\n")
 })
 
-const looseMatches = (edits: ReadonlyArray<MadeEdit>): ReadonlyArray<string> =>
-  edits
-    .filter(({ pass }) => !strictPasses.some((strict) => strict === pass))
-    .map(({ pass, line }) => `line ${line}: ${describePass(pass)}`)
+const looseMatches = (edits: ReadonlyArray<MadeEdit | AnchoredLines>): ReadonlyArray<string> =>
+  edits.flatMap(({ pass, line }) =>
+    pass === "anchor" || strictPasses.some((strict) => strict === pass) ? [] : [`line ${line}: ${describePass(pass)}`]
+  )
 
 const describePass = (pass: MadeEdit["pass"]): string => {
   if (pass === "line_numbers") return "line numbers pasted in from a reader were left out"

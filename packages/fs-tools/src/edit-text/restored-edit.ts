@@ -1,7 +1,8 @@
 import { withoutLineNumbers } from "../apply-patch/parse/line-numbers.ts"
 import { hunkLine } from "../apply-patch/patch.ts"
+import type { Parts } from "../matching/occurrences.ts"
 import type { TextFile } from "../text-file.ts"
-import { findText, type FoundText, strictPasses } from "./find-text.ts"
+import { findTextInParts, type FoundText, strictPasses } from "./find-text.ts"
 
 /** Damage that was removed from a request: line numbers of a reader, or HTML escapes for characters. */
 export type RestoredForm = "line_numbers" | "html_escapes"
@@ -18,10 +19,10 @@ export interface RestoredEdit<E extends Edit> {
 }
 
 /** An edit without what it picked up, where what it then looks for stands at exactly one place. */
-export const restoredEdit = <E extends Edit>(text: TextFile, edit: E): RestoredEdit<E> | undefined => {
+export function* restoredEdit<E extends Edit>(text: TextFile, edit: E): Parts<RestoredEdit<E> | undefined> {
   const unnumbered = withoutNumbers(edit)
   if (unnumbered !== undefined) {
-    const place = onlyPlace(text, unnumbered.find)
+    const place = yield* onlyPlace(text, unnumbered.find)
     // A single line must stand where its number says: `80: x` may as well be a text of its own.
     const isSure = unnumbered.count > 1 || (place && text.lineAt(place.start) + 1 === unnumbered.first)
     if (place !== undefined && isSure === true && isOfWholeLines(text, place)) {
@@ -29,13 +30,13 @@ export const restoredEdit = <E extends Edit>(text: TextFile, edit: E): RestoredE
     }
   }
   const unescaped = withoutEscapes(edit)
-  const place = unescaped && onlyPlace(text, unescaped.find)
+  const place = unescaped && (yield* onlyPlace(text, unescaped.find))
   return unescaped && place && { form: "html_escapes", edit: { ...edit, ...unescaped }, place }
 }
 
-const onlyPlace = (text: TextFile, find: string): FoundText | undefined => {
+function* onlyPlace(text: TextFile, find: string): Parts<FoundText | undefined> {
   for (const pass of strictPasses) {
-    const { places, count } = findText(text, find, pass, { overlapping: true, keep: 1 })
+    const { places, count } = yield* findTextInParts(text, find, pass, { overlapping: true, keep: 1 })
     if (count > 0) return count === 1 ? places[0] : undefined
   }
   return undefined

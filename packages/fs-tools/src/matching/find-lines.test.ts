@@ -2,6 +2,7 @@ import * as fc from "fast-check"
 import { expect, it } from "vitest"
 
 import { findLines, LineIndex } from "./find-lines.ts"
+import { allParts } from "./occurrences.ts"
 
 it("LineIndex finds a run of lines wherever findLines does", () => {
   const lines = fc.array(fc.constantFrom("", "a", "b", "c"), { maxLength: 30 })
@@ -13,7 +14,7 @@ it("LineIndex finds a run of lines wherever findLines does", () => {
       range,
       range,
       (all, wanted, from, to) => {
-        expect(new LineIndex(all).find(wanted, from, to)).toEqual(findLines(all, wanted, from, to))
+        expect(allParts(LineIndex.inParts(all)).find(wanted, from, to)).toEqual(findLines(all, wanted, from, to))
       }
     ),
     { seed: 1 }
@@ -22,6 +23,6 @@ it("LineIndex finds a run of lines wherever findLines does", () => {
 
 it("LineIndex finds lines that stand more often than it compares one by one", () => {
   const lines = Array.from({ length: 3000 }, (_, at) => (at === 2500 ? "x" : "a"))
-  expect(new LineIndex(lines).find(["a", "a"], 2990)).toEqual(findLines(lines, ["a", "a"], 2990))
-  expect(new LineIndex(lines).find(["a", "x", "a"])).toEqual([2499])
+  expect(allParts(LineIndex.inParts(lines)).find(["a", "a"], 2990)).toEqual(findLines(lines, ["a", "a"], 2990))
+  expect(allParts(LineIndex.inParts(lines)).find(["a", "x", "a"])).toEqual([2499])
 })

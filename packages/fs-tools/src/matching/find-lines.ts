@@ -1,4 +1,4 @@
-import { visitOccurrences } from "./occurrences.ts"
+import { itemsInPart, occurrencesInParts, type Parts, visitOccurrences } from "./occurrences.ts"
 
 /** Where a run of lines begins among others, overlaps included. */
 export const findLines = (
@@ -13,18 +13,35 @@ export const findLines = (
   return found
 }
 
+/** Where a run of lines begins among others, as {@link findLines} tells it, with pauses. */
+export function* findLinesInParts(
+  lines: ReadonlyArray<string>,
+  wanted: ReadonlyArray<string>
+): Parts<ReadonlyArray<number>> {
+  const found: Array<number> = []
+  const range = { from: 0, to: lines.length, at: (line: number) => lines[line] ?? "" }
+  yield* occurrencesInParts(range, wanted, (line) => void found.push(line))
+  return found
+}
+
 /** Lines by where they stand, for many searches in one file. */
 export class LineIndex {
   readonly #lines: ReadonlyArray<string>
   readonly #places = new Map<string, Array<number>>()
 
-  constructor(lines: ReadonlyArray<string>) {
+  private constructor(lines: ReadonlyArray<string>) {
     this.#lines = lines
+  }
+
+  static *inParts(lines: ReadonlyArray<string>): Parts<LineIndex> {
+    const index = new LineIndex(lines)
     for (const [at, line] of lines.entries()) {
-      const places = this.#places.get(line)
-      if (places === undefined) this.#places.set(line, [at])
+      if (at % itemsInPart === itemsInPart - 1) yield
+      const places = index.#places.get(line)
+      if (places === undefined) index.#places.set(line, [at])
       else places.push(at)
     }
+    return index
   }
 
   /** Where a run of lines begins, overlaps included, as {@link findLines} tells it. */

@@ -7,7 +7,7 @@ export interface NotebookText {
   readonly blocks: ReadonlyArray<ContentBlock>
 }
 
-interface CellJson {
+export interface CellJson {
   readonly id?: unknown
   readonly cell_type?: unknown
   readonly source?: unknown
@@ -23,7 +23,8 @@ export const notebookText = (json: string): NotebookText | undefined => {
   return { text: texts.join("\n"), cells: cells.length, blocks }
 }
 
-const cellsIn = (json: string): ReadonlyArray<CellJson> | undefined => {
+/** Ids and types of a notebook's cells, in order. Undefined for a text that is none. */
+export const cellsIn = (json: string): ReadonlyArray<CellJson> | undefined => {
   try {
     const notebook: unknown = JSON.parse(json)
     if (!isRecord(notebook) || typeof notebook["nbformat"] !== "number") return undefined

@@ -3,10 +3,12 @@ import { haft } from "@haft/dialects"
 import * as Effect from "effect/Effect"
 import * as z from "zod"
 
+import { anchorsOf } from "../edit-text/line-anchors.ts"
 import { notebookText } from "../media/notebook-cells.ts"
 import { pdfPages } from "../media/pdf-pages.ts"
 import { showAudio, showImage } from "../media/read-media.ts"
-import { numberLines } from "./number-lines.ts"
+import { TextFile } from "../text-file.ts"
+import { numberLines, prefixLines } from "./number-lines.ts"
 import {
   binaryFile,
   lineFromEnd,
@@ -39,6 +41,7 @@ export const haftReadFile = haft.tool({
     max_lines: z.number().int().min(1).max(100_000).default(2000).describe("Most lines to return"),
     max_bytes: z.number().int().min(1).max(67_108_864).default(262_144).describe("Most bytes to return"),
     line_numbers: z.boolean().default(false).describe("Put number and tab before each line"),
+    anchors: z.boolean().default(false).describe("Put an anchor for edit_file before each line"),
     encoding: z
       .enum(["text", "raw", "base64"])
       .default("text")
@@ -104,7 +107,16 @@ const readFile = Effect.fnUntraced(function* (call: ReadCall & { readonly encodi
     return { content: "", encoding: media.kind, truncated: false, ...shown, ...about(info) }
   }
   const notebook = call.encoding === "text" && /\.ipynb$/i.test(path) ? yield* readNotebook(read.info, call) : undefined
-  return notebook ?? (yield* textReply(read, call, start))
+  if (notebook !== undefined) return notebook
+  const reply = yield* textReply(read, call, start)
+  return call.anchors ? { ...reply, content: yield* anchored(path, read.text, start) } : reply
+})
+
+/** Puts the anchor of each line before it. A file is read whole for that: an anchor depends on the lines around it. */
+const anchored = Effect.fnUntraced(function* (path: string, shown: string, start: number) {
+  const { content } = yield* readBytes(path)
+  const anchors = anchorsOf(TextFile.decode(content)?.text ?? "")
+  return prefixLines(shown, (index) => `${anchors[start - 1 + index] ?? ""}\t`)
 })
 
 interface ReadCall {
@@ -114,6 +126,7 @@ interface ReadCall {
   readonly max_lines: number
   readonly max_bytes: number
   readonly line_numbers: boolean
+  readonly anchors: boolean
 }
 
 const rangeOf = ({ end_line, max_lines }: ReadCall, start: number) => ({
@@ -123,7 +136,7 @@ const rangeOf = ({ end_line, max_lines }: ReadCall, start: number) => ({
 
 const textReply = Effect.fnUntraced(function* (
   read: Omit<Lines, "encoding"> & { readonly encoding: string },
-  { start_line, end_line, line_numbers }: ReadCall,
+  { start_line, end_line, line_numbers, anchors }: ReadCall,
   start: number
 ) {
   // An empty file has an end, too, and nothing before it.
@@ -132,7 +145,7 @@ const textReply = Effect.fnUntraced(function* (
   const lastAsked = Math.min(end_line ?? read.totalLines, read.totalLines)
   const lastKept = start + read.keptLines - 1
   return {
-    content: line_numbers ? numberLines(read.text, start) : read.text,
+    content: line_numbers && !anchors ? numberLines(read.text, start) : read.text,
     encoding: read.encoding,
     start_line: start,
     end_line: lastKept,

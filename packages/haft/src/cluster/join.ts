@@ -23,6 +23,7 @@ import { openWorkspace, type OpenWorkspace } from "../workspace/open-workspace.t
 import { secretOf } from "./cluster-address.ts"
 import type { ClusterConfig } from "./cluster-config.ts"
 import { clusteredHost, type CallsByRequestId } from "./clustered-host.ts"
+import { tracedTraffic } from "./traced-traffic.ts"
 
 export interface JoinOptions {
   readonly cluster: ClusterConfig
@@ -89,15 +90,18 @@ export const joinAs = async (options: JoinOptions): Promise<JoinedCluster> => {
     ...(cluster.retentionDays !== undefined && { retention: { days: cluster.retentionDays } }),
     ...(options.onEvent !== undefined && { onEvent: options.onEvent })
   })
-  const member = await Effect.runPromise(joined.pipe(Scope.provide(scope))).catch(async (error: unknown) => {
+  const { telemetry } = options
+  const run = telemetry === undefined ? Effect.runPromise : Effect.runPromiseWith(telemetry.context)
+  const member = await run(joined.pipe(Scope.provide(scope))).catch(async (error: unknown) => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     throw new ConfigError(`can't join the cluster: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error
     })
   })
+  const traffic = memberTraffic({ secret, now: member.now, ...(tls !== undefined && { tls }) })
   return {
     member,
-    traffic: memberTraffic({ secret, now: member.now, ...(tls !== undefined && { tls }) }),
+    traffic: telemetry === undefined ? traffic : tracedTraffic(traffic, telemetry),
     peers: () => Effect.runPromise(member.peers),
     status: () => Effect.runPromise(member.status),
     move: (workspace, address) => Effect.runPromise(member.move(workspace, address)),

@@ -11,7 +11,16 @@ import {
   RuleStore,
   stateRules
 } from "@haft/approval"
-import { Approver, type ConfiguredPlugin, Journal, type JournalEvent, type Party, Workspace } from "@haft/core"
+import {
+  Approver,
+  CodeIndex,
+  type CodeIndexStatus,
+  type ConfiguredPlugin,
+  Journal,
+  type JournalEvent,
+  type Party,
+  Workspace
+} from "@haft/core"
 import { openHost, type OpenHost } from "@haft/core/promise"
 import {
   type JournalPages,
@@ -87,6 +96,8 @@ export interface OpenWorkspace {
   readonly record: (run: string) => JournalPages | undefined
   /** Open terminals of all hosts. */
   readonly terminals: OpenTerminals
+  /** Contents of the code index; undefined where there is none yet, or none can be had. */
+  readonly codeIndex: () => Promise<CodeIndexStatus | undefined>
   /** A file that a call of some run left behind. */
   readonly artifact: (run: string, path: string) => OpenArtifact | undefined
   /** Ends running calls, denies open questions, and closes the record. */
@@ -234,6 +245,13 @@ export const openWorkspace = async (
     },
     record: recordOf,
     terminals: openTerminals(started.terminals, () => hostOf("haft")),
+    codeIndex: () =>
+      runtime.runPromise(
+        CodeIndex.use(({ status }) => status).pipe(
+          Effect.map((status) => (status.refreshedAt === undefined ? undefined : status)),
+          Effect.orElseSucceed(() => undefined)
+        )
+      ),
     artifact: (run, path) => openArtifact({ directory: state, run, path }),
     dispose: async () => {
       await branches.dispose()

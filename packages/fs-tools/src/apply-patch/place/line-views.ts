@@ -1,5 +1,6 @@
 import { findLines, LineIndex } from "../../matching/find-lines.ts"
 import { foldLookAlikes } from "../../matching/look-alikes.ts"
+import { allParts, itemsInPart, type Parts } from "../../matching/occurrences.ts"
 import type { TextFile } from "../../text-file.ts"
 import type { HunkLine } from "../patch.ts"
 
@@ -16,7 +17,19 @@ export const loosePasses = ["surrounding_space", "spacing", "look_alikes"] as co
 /** `literal` compares every byte, the newline included. */
 export type LinePass = ContentPass | "literal"
 
-/** A file's lines as each pass compares them, computed on first use. */
+/** Lines of files whose views take too long to be computed between two turns of the event loop. */
+const manyLines = 20_000
+
+/** Thrown for a view of a long file that nobody has prepared; see {@link LineViews.prepare}. */
+export class ViewNotPrepared extends Error {
+  readonly pass: LinePass
+  constructor(pass: LinePass) {
+    super(`the lines of a long file are not prepared for ${pass}`)
+    this.pass = pass
+  }
+}
+
+/** A file's lines as each pass compares them, computed on first use; those of a long file are prepared beforehand. */
 export class LineViews {
   readonly file: TextFile
   readonly #views = new Map<LinePass, ReadonlyArray<string>>()
@@ -29,9 +42,24 @@ export class LineViews {
   get(pass: LinePass): ReadonlyArray<string> {
     const known = this.#views.get(pass)
     if (known !== undefined) return known
-    const view = pass === "literal" ? this.#literal() : this.#comparable(pass)
+    if (this.#isLong) throw new ViewNotPrepared(pass)
+    return allParts(this.prepare(pass))
+  }
+
+  /** Computes the view of a pass, and for a long file the index of its lines. */
+  *prepare(pass: LinePass): Parts<ReadonlyArray<string>> {
+    const view: Array<string> = []
+    for (let line = 0; line < this.file.lineCount; line++) {
+      if (line % itemsInPart === itemsInPart - 1) yield
+      view.push(pass === "literal" ? this.#literalLine(line) : this.#comparableLine(pass, line))
+    }
+    if (this.#isLong) this.#indexes.set(pass, yield* LineIndex.inParts(view))
     this.#views.set(pass, view)
     return view
+  }
+
+  get #isLong(): boolean {
+    return this.file.lineCount > manyLines
   }
 
   /** True when lines of a hunk stand at a line of the file. */
@@ -52,11 +80,13 @@ export class LineViews {
 
   /** A few searches cost less than an index; with many, each would go over the whole file. */
   get #isIndexed(): boolean {
-    return ++this.#searches > searchesBeforeIndex
+    return this.#isLong || ++this.#searches > searchesBeforeIndex
   }
 
   #index(pass: LinePass): LineIndex {
-    const known = this.#indexes.get(pass) ?? new LineIndex(this.get(pass))
+    // The view first: that of a long file has to be prepared, and its index with it.
+    const view = this.get(pass)
+    const known = this.#indexes.get(pass) ?? allParts(LineIndex.inParts(view))
     this.#indexes.set(pass, known)
     return known
   }
@@ -73,16 +103,10 @@ export class LineViews {
     return this.#views.get(pass)?.[line] ?? this.#comparableLine(pass, line)
   }
 
-  #literal(): ReadonlyArray<string> {
+  #literalLine(line: number): string {
     const { file } = this
-    return Array.from({ length: file.lineCount }, (_, line) => {
-      const end = file.lineBreak === "\n" ? "\n" : "\r"
-      return file.line(line) + (file.endsWithNewline(line) ? end : "")
-    })
-  }
-
-  #comparable(pass: ContentPass): ReadonlyArray<string> {
-    return Array.from({ length: this.file.lineCount }, (_, line) => this.#comparableLine(pass, line))
+    const end = file.lineBreak === "\n" ? "\n" : "\r"
+    return file.line(line) + (file.endsWithNewline(line) ? end : "")
   }
 
   #comparableLine(pass: ContentPass, line: number): string {

@@ -7,7 +7,7 @@ import type { TextReplacement, TextFile } from "../../text-file.ts"
 import type { Hunk, HunkLine } from "../patch.ts"
 import { changedRange, hunkReplacements } from "./hunk-replacements.ts"
 import { type HunkSides, sidesOf } from "./hunk-sides.ts"
-import { type ContentPass, LineViews } from "./line-views.ts"
+import { type ContentPass, LineViews, ViewNotPrepared } from "./line-views.ts"
 import { placeByContent } from "./place-by-content.ts"
 import { placeByLine } from "./place-by-line.ts"
 import type { HunkPlacement } from "./placement.ts"
@@ -46,7 +46,7 @@ export const placeHunks = Effect.fnUntraced(function* (
   const slices = new TimeSlices()
   for (const [index, hunk] of hunks.entries()) {
     if (slices.isOver()) yield* slices.pause
-    const { placement, found } = placer.place(hunk, index)
+    const { placement, found } = yield* placeInSlices(placer, hunk, index, slices)
     if (found === undefined) {
       return yield* refuseHunk(file, { path, hunk, number: index + 1, of: hunks.length }, placement)
     }
@@ -58,6 +58,23 @@ export const placeHunks = Effect.fnUntraced(function* (
       .flatMap(({ lines, at, endings }) => hunkReplacements(file, lines, at, endings))
       .toSorted((one, other) => one.start - other.start || one.end - other.end),
     hunks: placed.map((found) => found.placed)
+  }
+})
+
+/** Places a hunk. Where that needs a view of a long file, prepares it in slices and begins anew. */
+const placeInSlices = Effect.fnUntraced(function* (
+  placer: Placer,
+  hunk: Hunk,
+  index: number,
+  slices: TimeSlices
+): Effect.fn.Return<ReturnType<Placer["place"]>> {
+  for (;;) {
+    try {
+      return placer.place(hunk, index)
+    } catch (error) {
+      if (!(error instanceof ViewNotPrepared)) throw error
+      yield* slices.run(placer.views.prepare(error.pass))
+    }
   }
 })
 
@@ -77,7 +94,7 @@ interface Range {
 /** Places the hunks of one file in turn. */
 class Placer {
   readonly #file: TextFile
-  readonly #views: LineViews
+  readonly views: LineViews
   readonly #hunks: ReadonlyArray<Hunk>
   /** Ranges changed by earlier hunks, and the end of the last one. */
   readonly #changed: Array<Range> = []
@@ -91,7 +108,7 @@ class Placer {
 
   constructor(file: TextFile, hunks: ReadonlyArray<Hunk>) {
     this.#file = file
-    this.#views = new LineViews(file)
+    this.views = new LineViews(file)
     this.#hunks = hunks
   }
 
@@ -108,14 +125,14 @@ class Placer {
     const conflicts = (at: number): boolean => this.#conflicts(given, at)
     const { placement, variant } =
       place.kind === "line"
-        ? placeByLine(this.#views, given, others, {
+        ? placeByLine(this.views, given, others, {
             guess: Math.max(0, place.line + this.#drift),
             lacksOldLines: place.lacksOldLines === true,
             floor: this.#reached,
             hint: () => this.#hint(index),
             conflicts
           })
-        : placeByContent(this.#views, given, others, place, { cursor: this.#cursor, conflicts })
+        : placeByContent(this.views, given, others, place, { cursor: this.#cursor, conflicts })
     if (placement.kind !== "placed") return { placement, found: undefined }
     const { line: at } = placement
     const lines = this.#indented(variant, placement)
@@ -168,9 +185,9 @@ class Placer {
     const added = lines.filter(({ sign }) => sign === "+").map(({ text }) => text)
     const fitted = fitIndentation(removed.length > 0 ? removed : pairs, added)
     if (fitted === undefined) return undefined
-    this.#lostTabs.push(
-      ...pairs.filter(({ expected, found }) => indentOf(found).includes("\t") && !indentOf(expected).includes("\t"))
-    )
+    for (const { expected, found } of pairs) {
+      if (indentOf(found).includes("\t") && !indentOf(expected).includes("\t")) this.#lostTabs.push({ expected, found })
+    }
     return withAdded(lines, fitted)
   }
 
@@ -204,7 +221,7 @@ class Placer {
     this.#offsets ??= this.#hunks.slice(0, hintedHunks).flatMap(({ place, lines }, other) => {
       if (place.kind !== "line") return []
       const { old } = sidesOf(lines)
-      const [line, ...more] = old.length === 0 ? [] : this.#views.find("exact", old)
+      const [line, ...more] = old.length === 0 ? [] : this.views.find("exact", old)
       return line === undefined || more.length > 0 ? [] : [{ index: other, offset: line - place.line }]
     })
     const place = this.#hunks[index]?.place

@@ -158,66 +158,79 @@ export const commitPlan = (
           attempt(planCodes, () => plan.copyMoves()),
           commitOnce(settings, plan, request)
         )
-    ),
-    Effect.tap((changed) =>
-      Effect.sync(() => {
-        const byRoot = new Map<string, Array<ApprovedChange>>()
-        for (const { path, movedTo = path, after } of changed) {
-          for (const [name, state] of movedTo === path
-            ? [[path, after]]
-            : ([
-                [movedTo, after],
-                [path, "absent"]
-              ] as const)) {
-            const { root, rest } = rootAndRest(settings.root, name)
-            const changes = byRoot.get(root)
-            if (changes === undefined) byRoot.set(root, [{ path: rest, after: state }])
-            else changes.push({ path: rest, after: state })
-          }
-        }
-        for (const [root, approved] of byRoot) tellApproved(root, approved)
-      })
     )
   )
 
 /** Editors and virus scanners hold a file for moments: 1.3 seconds in all. */
 const untilClosed = Schedule.max([Schedule.exponential("20 millis"), Schedule.recurs(6)])
 
-const commitOnce = Effect.fnUntraced(function* (
+const commitOnce = (
   settings: CommitSettings,
   plan: NodePlan,
   request: CommitRequest
-): Effect.fn.Return<ReadonlyArray<ChangedPath>, CommitError> {
-  const { history } = settings
-  const prepared = yield* inTurns(planCodes, function* () {
-    const { waiting } = recover(settings)
-    yield* checkPlan(plan, request, waiting)
-    const id = randomUUID().replaceAll("-", "").slice(0, 16)
-    const steps = stepsFor(plan.view, id)
-    if (steps.steps.length === 0) return undefined
-    const gathered = yield* history.gather(plan.replaced)
-    const { call, run, tool, at, undoes } = request
-    history.append({
-      id,
-      call,
-      run,
-      tool,
-      at,
-      did: plan.recorded,
-      ...(gathered.tooLarge && { tooLarge: true }),
-      ...(undoes !== undefined && { undoes })
+): Effect.Effect<ReadonlyArray<ChangedPath>, CommitError> =>
+  // A commit that happened is in the history and is announced, also where its call is canceled meanwhile.
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { history } = settings
+      const prepared = yield* restore(inTurns(planCodes, () => prepare(settings, plan, request)))
+      if (prepared === undefined) return plan.changes
+      const { id, steps, gathered } = prepared
+      const { call, run, tool, at, undoes } = request
+      yield* attempt(planCodes, () =>
+        history.append({
+          id,
+          call,
+          run,
+          tool,
+          at,
+          did: plan.recorded,
+          ...(gathered.tooLarge && { tooLarge: true }),
+          ...(undoes !== undefined && { undoes })
+        })
+      )
+      yield* carryOut(settings, gathered, { id, steps, plan, request, restore }).pipe(
+        Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => cancelIfPossible(history, id))))
+      )
+      announce(settings, plan.changes)
+      return plan.changes
     })
-    return { id, steps, gathered }
-  })
-  if (prepared === undefined) return plan.changes
-  const { id, steps, gathered } = prepared
-  yield* carryOut(settings, gathered, { id, steps, plan, request }).pipe(
-    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => cancelIfPossible(history, id))))
   )
-  const paths = plan.changes.flatMap(({ path, movedTo = path }) => (movedTo === path ? [path] : [path, movedTo]))
-  for (const listener of settings.listeners) listener(paths)
-  return plan.changes
-})
+
+interface PreparedCommit {
+  readonly id: string
+  readonly steps: Steps
+  readonly gathered: Gathered
+}
+
+/** Checks a plan and gathers what it replaces; undefined where there is nothing to do. */
+function* prepare(settings: CommitSettings, plan: NodePlan, request: CommitRequest): Work<PreparedCommit | undefined> {
+  const { waiting } = recover(settings)
+  yield* checkPlan(plan, request, waiting)
+  const id = randomUUID().replaceAll("-", "").slice(0, 16)
+  const steps = stepsFor(plan.view, id)
+  if (steps.steps.length === 0) return undefined
+  return { id, steps, gathered: yield* settings.history.gather(plan.replaced) }
+}
+
+/** Tells listeners which paths have changed, and the control-file guard that these changes were approved. */
+const announce = ({ root, listeners }: CommitSettings, changed: ReadonlyArray<ChangedPath>): void => {
+  const byRoot = new Map<string, Array<ApprovedChange>>()
+  const paths: Array<string> = []
+  const changedTo = (path: string, after: string): void => {
+    paths.push(path)
+    const within = rootAndRest(root, path)
+    const changes = byRoot.get(within.root)
+    if (changes === undefined) byRoot.set(within.root, [{ path: within.rest, after }])
+    else changes.push({ path: within.rest, after })
+  }
+  for (const { path, movedTo = path, after } of changed) {
+    changedTo(path, movedTo === path ? after : "absent")
+    if (movedTo !== path) changedTo(movedTo, after)
+  }
+  for (const [directory, approved] of byRoot) tellApproved(directory, approved)
+  for (const listener of listeners) listener(paths)
+}
 
 // Where even that can't be written the entry stays. Undoing it is refused: the files are not as it says.
 const cancelIfPossible = (history: History, id: string): void => {
@@ -277,12 +290,14 @@ interface Commit {
   readonly steps: Steps
   readonly plan: NodePlan
   readonly request: CommitRequest
+  /** Lets a part of the commit be interrupted. */
+  readonly restore: <A, E, R>(part: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 const carryOut = (
   settings: CommitSettings,
   gathered: Gathered,
-  { id, steps: planned, plan, request }: Commit
+  { id, steps: planned, plan, request, restore }: Commit
 ): Effect.Effect<void, CommitError> =>
   Effect.suspend(() => {
     const { root, journal, durable, onStep } = settings
@@ -292,18 +307,20 @@ const carryOut = (
     let isDecided = false
     root.commits.add(id)
     return Effect.gen(function* () {
-      const linked = yield* inTurns(planCodes, function* () {
+      const linking = inTurns(planCodes, function* () {
         journal.prepare(id, single === undefined ? staged : [...staged, ...rubbishOf(planned, single)])
         onStep?.("prepared")
         return yield* gathered.link(spots, onStep)
       })
-      const identities = yield* stageAll(spots, planned.staged, { durable, ...(onStep && { onStep }) })
-      const commit = yield* inTurns(planCodes, function* () {
+      const linked = yield* restore(linking)
+      const identities = yield* restore(stageAll(spots, planned.staged, { durable, ...(onStep && { onStep }) }))
+      const checking = inTurns(planCodes, function* () {
         spots.forget()
         yield* checkUnchanged(spots, planned.involved)
         const steps = single ?? planned.steps.map((step) => finalStep(step, identities, linked))
         return { steps, staged, rubbish: rubbishOf(planned, steps) }
       })
+      const commit = yield* restore(checking)
       // A step that the file system does whole or not at all needs no log beyond the names to sweep.
       const log = single === undefined ? attempt(["write_failed"], () => journal.decide(id, commit)) : Effect.void
       const { call, run } = request
@@ -315,38 +332,38 @@ const carryOut = (
         content: (path) => plannedContent(plan.view, path),
         log
       })
-      yield* Effect.uninterruptible(
-        Effect.andThen(
-          decided,
-          inTurns(planCodes, function* () {
-            isDecided = true
-            onStep?.("decided")
-            yield* perform(settings, gathered, spots, id, commit)
-            removeScratchNames(planned.staged)
-          })
-        )
-      )
+      yield* decided
+      yield* inTurns(planCodes, function* () {
+        isDecided = true
+        onStep?.("decided")
+        yield* perform(settings, gathered, spots, id, commit)
+        removeScratchNames(planned.staged)
+      })
     }).pipe(
       Effect.ensuring(
-        Effect.sync(() => {
+        Effect.suspend(() => {
           spots.forget()
-          root.commits.remove(id)
-          if (!isDecided) giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] })
+          if (isDecided) return Effect.void
+          return Effect.orDie(
+            inTurns(planCodes, () => giveUp(settings, gathered, id, { steps: [], staged, rubbish: [] }))
+          )
         })
-      )
+      ),
+      Effect.ensuring(Effect.sync(() => root.commits.remove(id)))
     )
   })
 
 /** Leaves everything as it was; what can't be taken back now is on record, and is tried again the next time. */
-const giveUp = (
+function* giveUp(
   { root, journal, history }: CommitSettings,
   gathered: Gathered,
   id: string,
   begun: JournalledCommit
-): void => {
-  if (!takeBack(root, begun, history.imagePath)) return journal.keepNames(id, begun)
-  gathered.unlink()
-  journal.forget(id)
+): Work {
+  if (yield* takeBack(root, begun, history.imagePath)) {
+    yield* gathered.unlink()
+    journal.forget(id)
+  } else journal.keepNames(id, begun)
 }
 
 function* perform(
@@ -363,7 +380,7 @@ function* perform(
     yield* doSteps(spots, steps, { durable, begun, ...(onStep && { onStep }) })
   } catch (error) {
     journal.abort(id)
-    giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
+    yield* giveUp(settings, gathered, id, { steps: begun, staged, rubbish })
     throw error
   } finally {
     root.reads.release()

@@ -176,6 +176,47 @@ describe.each(operations)("%s of 400 files", (_name, { before, work, after }) =>
   })
 })
 
+describe.each([
+  ["removal", { work: removal, early: ["prepared", "kept"], late: ["decided", "set_aside", "discarded"] }],
+  ["write", { work: writing, early: ["prepared", "kept", "staged"], late: ["decided", "put_in_place", "discarded"] }]
+] as const)("interrupted %s of 400 files", (_name, { work, early, late }) => {
+  /** Interrupts the work at a step of its commit, and tells what is seen then, after a while and after an undo. */
+  const interruptedAt = (step: string) => {
+    const interrupting = { fiber: undefined as Fiber.Fiber<unknown, unknown> | undefined }
+    const onStep = (name: string): void => {
+      if (name !== step || interrupting.fiber === undefined) return
+      Effect.runFork(Fiber.interrupt(interrupting.fiber))
+      interrupting.fiber = undefined
+    }
+    return inWorkspace(
+      (workspace, read) =>
+        Effect.gen(function* () {
+          const told: Array<string> = []
+          workspace.onCommit?.((paths) => told.push(paths[0] ?? ""))
+          const original = read()
+          const fiber = yield* Effect.forkChild(work(workspace))
+          interrupting.fiber = fiber
+          yield* Fiber.await(fiber)
+          const ended = read()
+          yield* Effect.sleep("50 millis")
+          expect(read()).toBe(ended)
+          const undone = yield* Effect.match(workspace.undo(), { onFailure: ({ code }) => code, onSuccess: () => "ok" })
+          expect(read()).toBe(original)
+          return { isDone: ended !== original, isTold: told.length > 0, undone }
+        }),
+      { onStep }
+    )
+  }
+
+  it.each(early)("has not happened, and has no history, before it is decided: %s", async (step) => {
+    expect(await interruptedAt(step)).toEqual({ isDone: false, isTold: false, undone: "no_history" })
+  })
+
+  it.each(late)("happens, is announced and can be undone, once it is decided: %s", async (step) => {
+    expect(await interruptedAt(step)).toEqual({ isDone: true, isTold: true, undone: "ok" })
+  })
+})
+
 describe("refuseTooMany", () => {
   it.each([
     [410, undefined],

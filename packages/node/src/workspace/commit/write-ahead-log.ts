@@ -16,8 +16,8 @@ import { isToolError } from "@haft/core"
 import { hasCode, ignoring, isErrno, naming, namingState } from "../../errno.ts"
 import { writeFully } from "../content.ts"
 import { type Root, withResolved } from "../paths/containment.ts"
-import { type Spots, withSpots } from "../paths/directory-entries.ts"
-import type { Work } from "../turns.ts"
+import { Spots, withSpots } from "../paths/directory-entries.ts"
+import { atOnce, type Work } from "../turns.ts"
 import type { ImagePath } from "../undo/stored-versions.ts"
 import { doStep, redoStep, syncDirectory, undoStep } from "./apply-step.ts"
 import { discardAtOnce, openSweepFile } from "./leftovers.ts"
@@ -120,9 +120,9 @@ export const openCommitJournal = (options: {
 
   /** False when something of it stays. */
   const recoverOne = (id: string, { state, temporaries, commit }: Unfinished): boolean => {
-    if (state === undefined) return sweep(root, temporaries)
+    if (state === undefined) return atOnce(sweep(root, temporaries))
     if (state === "commit") redoSteps(root, commit.steps, { durable, ...(onStep && { onStep }) })
-    const isClean = state === "abort" ? takeBack(root, commit, imagePath) : sweepNames(root, commit)
+    const isClean = atOnce(state === "abort" ? takeBack(root, commit, imagePath) : sweepNames(root, commit))
     if (!isClean && commit.steps.length > 0) keepNames(file(id, state), commit)
     if (isClean && state === "commit") onStep?.("recovered")
     return isClean
@@ -250,19 +250,22 @@ const syncDirectories = (spots: Spots, steps: ReadonlyArray<CommitStep>, { durab
 }
 
 /** Takes steps back, the last one first, and removes what was written for them. False when something stays. */
-export const takeBack = (root: Root, commit: JournalledCommit, imagePath: ImagePath): boolean => {
+export function* takeBack(root: Root, commit: JournalledCommit, imagePath: ImagePath): Work<boolean> {
   for (const step of commit.steps.toReversed()) {
     unlessChanged(() => naming(step.path, () => undoStep(root, step, imagePath)))
+    yield
   }
-  return sweepNames(root, commit)
+  return yield* sweepNames(root, commit)
 }
 
-const sweepNames = (root: Root, { staged, rubbish }: JournalledCommit): boolean => sweep(root, [...rubbish, ...staged])
+const sweepNames = (root: Root, { staged, rubbish }: JournalledCommit): Work<boolean> =>
+  sweep(root, [...rubbish, ...staged])
 
 /** Removes temporary names. False when one can't be removed now: then it stays on record, and goes another time. */
-const sweep = (root: Root, paths: ReadonlyArray<string>): boolean =>
-  withSpots(root, (spots) => {
-    let isClean = true
+function* sweep(root: Root, paths: ReadonlyArray<string>): Work<boolean> {
+  const spots = new Spots(root)
+  let isClean = true
+  try {
     for (const path of paths) {
       try {
         unlessChanged(() => discardAtOnce(spots, path))
@@ -270,9 +273,13 @@ const sweep = (root: Root, paths: ReadonlyArray<string>): boolean =>
         if (!isErrno(error, "EROFS", "EACCES", "EPERM", "EBUSY") && !isToolError(error)) throw error
         isClean = false
       }
+      yield
     }
-    return isClean
-  })
+  } finally {
+    spots.forget()
+  }
+  return isClean
+}
 
 /**
  * Leaves alone what somebody else has moved, removed or replaced since: their change counts, and waiting for the

@@ -21,7 +21,7 @@ export interface Gathered {
    */
   readonly link: (spots: Spots, onStep?: (name: string) => void) => Work<ReadonlyMap<number, string>>
   /** Takes these names back from files that stay. */
-  readonly unlink: () => void
+  readonly unlink: () => Work
 }
 
 /** Content of a file before a commit. */
@@ -130,8 +130,11 @@ export const openHistory = (options: {
           }
           return linked
         },
-        unlink: () => {
-          for (const state of linking.keys()) images.unlink(state)
+        *unlink() {
+          for (const state of linking.keys()) {
+            images.unlink(state)
+            yield
+          }
         }
       }
     },
@@ -148,7 +151,7 @@ export const openHistory = (options: {
       if (content === undefined) throw gone(state)
       const size = images.size(state)
       const fingerprint = yield* fingerprintInTurns(content)
-      // What is too large to be hashed when it is planned is known by its size.
+      // Content that is too large to be hashed when it is planned is known by its size.
       const isWhole = state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprint === state
       if (!isWhole) throw gone(state)
       return { content, size, fingerprint }
