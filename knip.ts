@@ -12,6 +12,7 @@ export default {
     "apt-get",
     "dpkg-deb",
     "eleventy",
+    "ip",
     "mkfifo",
     "mount",
     "perl",
