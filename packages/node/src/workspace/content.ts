@@ -105,7 +105,7 @@ const isEnd = (read: number, size: number, length: number, chunk: Uint8Array): b
   size > 0 && read >= size && length < chunk.length
 
 /** Repeats a piece of work until it says that it is done, and lets timers and signals through in between. */
-export const inSlices = (work: () => boolean): Effect.Effect<void> => repeatUntilDone(Effect.sync(work))
+const inSlices = (work: () => boolean): Effect.Effect<void> => repeatUntilDone(Effect.sync(work))
 
 /** Repeats an effect until it says that it is done, and lets timers and signals through in between. */
 export const repeatUntilDone = <E>(slice: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
