@@ -146,7 +146,7 @@ export interface WorkspaceOverview {
   readonly problems: ReadonlyArray<string>
 }
 
-/** Who is signed in, and at which kind of server. */
+/** The person who is signed in, and the kind of server. */
 export interface Me extends Party {
   /** Present where the server is a member of a cluster. */
   readonly cluster?: true

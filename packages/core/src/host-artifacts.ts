@@ -10,7 +10,7 @@ import { redactText } from "./text/redact.ts"
 import { toolError, type ToolError } from "./tool-error.ts"
 
 export interface ArtifactReader {
-  /** Who reads: only artifacts of the same caller are there. */
+  /** Reader, who sees only artifacts of its own calls. */
   readonly caller?: Party
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { askCallback } from "@haft/approval"
@@ -284,6 +284,7 @@ describe.runIf(isLinux)("what a command changed", () => {
     const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0"
     const dead = join(overlays, `haft-overlay-${namespace}-999999-1-abcdef01`)
     mkdirSync(join(dead, "upper"), { recursive: true })
+    mkdirSync(join(overlays, `haft-ended-${namespace}-999999-1-abcdef02`, "work"), { recursive: true })
     const config: HaftConfig = { root: workspace.root, state: workspace.state, sandbox: "unshare", approval: "all" }
     const host = await openHost(standardHost(config))
     await host.call("run_command", { command: "true" })
@@ -462,7 +463,9 @@ describe.runIf(isLinux)("what a command changed is judged again", () => {
       approve: ({ reason }) => isWanted || !reason.includes("can't be undone")
     })
     // More than the history keeps, and it takes no room on the disk.
-    execFileSync("truncate", ["-s", "450M", join(workspace.root, "large")])
+    const large = join(workspace.root, "large")
+    writeFileSync(large, "")
+    truncateSync(large, 450 * 1024 * 1024)
     expect((await run("rm large")).reply.error?.code).toBe("approval_denied")
     expect(workspace.exists("large")).toBe(true)
     expect((await run("rm a")).output.changes).not.toHaveProperty("undoable")

@@ -23,7 +23,7 @@ export class CommandMemory extends Context.Service<
   }
 >()("@haft/exec-tools/CommandMemory") {
   static readonly layer = Layer.sync(CommandMemory, () => {
-    // What one caller ran and saw is nobody else's business.
+    // A caller sees its own commands only.
     const last = new Map<string | undefined, PastCommand>()
     return {
       remember: (command) => CurrentCall.useSync(({ caller }) => void last.set(caller?.name, command)),

@@ -168,6 +168,25 @@ it("a host has the names and arguments of its dialect", async () => {
   expect((await filetools.call("read_file", { path: "a.txt" })).ok).toBe(false)
 })
 
+it("a host has the names and arguments of a dialect that is a package of its own", async () => {
+  const fs = { ...place, packages: ["fs"] } as const
+  await using claudeCode = await openHost({ ...fs, dialect: "claude-code" })
+  const read = await claudeCode.call("Read", { file_path: `${place.root}/a.txt` })
+  expect(read.ok).toBe(true)
+  // @ts-expect-error haft's own name
+  expect((await claudeCode.call("read_file", { path: "a.txt" })).ok).toBe(false)
+  await using codex = await openHost({ ...fs, dialect: "codex" })
+  expectTypeOf(codex.tool("apply_patch")).parameter(0).toExtend<{ input: string }>()
+  await using geminiCli = await openHost({ ...fs, dialect: "gemini-cli" })
+  expectTypeOf(geminiCli.tool("read_file")).parameter(0).toExtend<{ file_path: string }>()
+  await using mcpFilesystem = await openHost({ ...fs, dialect: "mcp-filesystem" })
+  expectTypeOf(mcpFilesystem.tool("read_text_file")).parameter(0).toExtend<{ path: string }>()
+  await using anthropic = await openHost({ ...fs, dialect: "anthropic" })
+  expectTypeOf(anthropic.tool("str_replace_based_edit_tool")).parameter(0).toExtend<{ command: string; path: string }>()
+  await using openai = await openHost({ ...fs, dialect: "openai" })
+  expectTypeOf(openai.tool("apply_patch")).parameter(0).toExtend<{ operation: object }>()
+})
+
 it("a dialect of one's own has its tools and those of any dialect", async () => {
   const mine = defineDialect({ ...haft, name: "mine" })
   const greet = mine.tool({

@@ -91,7 +91,9 @@ export const probedSandbox = Effect.fnUntraced(function* (
   const works = yield* cachedSuccess(
     Effect.gen(function* (): Effect.fn.Return<{ readonly noOverlay?: string }, ToolError<"sandbox_unavailable">> {
       if (program === undefined) return yield* unavailable(kind, "it is not installed")
-      const reason = hasOverlay ? (whyNoOverlay(workspace) ?? (yield* triedOnOverlay)) : `the sandbox ${kind} has none`
+      const reason = hasOverlay
+        ? (whyNoOverlay(workspace) ?? (yield* triedOnOverlay))
+        : `the sandbox ${kind} has none, bubblewrap and unshare have`
       // A sandbox that runs on an overlay runs without one, too.
       if (reason === undefined) return {}
       const exitCode = yield* tried("exit 42", {}).pipe(Effect.catch((error) => unavailable(kind, error.message)))

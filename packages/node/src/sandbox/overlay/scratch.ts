@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 import { ignoring, isErrno } from "../../errno.ts"
-import { leftBehind, ownName } from "../../process/owner-tagged-name.ts"
+import { leftBehind, ownName, removeQuietly } from "../../process/owner-tagged-name.ts"
 import { stateDirectory } from "../../state/state-directory.ts"
 
 /** The directories of one overlay, on the host's side. */
@@ -95,7 +95,8 @@ export const dropLeftBehind = (base: string): number => {
     return names
   }
   const dropped = found(kind)
-  for (const name of [...dropped, ...found(kindOver)]) removeTree(join(base, name))
+  for (const name of dropped) removeTree(join(base, name))
+  for (const name of found(kindOver)) removeQuietly(join(base, name))
   return dropped.length
 }
 
@@ -109,6 +110,8 @@ export const scratchRemover: Effect.Effect<(scratch: OverlayScratch) => void, ne
       renameSync(directory, over)
       const removal = rm(over, { recursive: true, force: true })
         .catch(() => removeTree(over))
+        // The next host tries again.
+        .catch(() => undefined)
         .finally(() => pending.delete(removal))
       pending.add(removal)
     }

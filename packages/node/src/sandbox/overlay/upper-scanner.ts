@@ -48,7 +48,7 @@ export const upperScanner: Effect.Effect<UpperScanner, never, Scope.Scope> = Eff
             process.list(request, (result) =>
               resume(result instanceof Error ? notRead(result) : Effect.succeed(result))
             )
-            // What is left of the answer belongs to nobody.
+            // The rest of the answer belongs to nobody.
             return Effect.sync(() => process.end())
           })
         )

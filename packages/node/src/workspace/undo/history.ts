@@ -151,7 +151,7 @@ export const openHistory = (options: {
       if (content === undefined) throw gone(state)
       const size = images.size(state)
       const fingerprint = yield* fingerprintInTurns(content)
-      // What is too large to be hashed when it is planned is known by its size.
+      // Content that is too large to be hashed when it is planned is known by its size.
       const isWhole = state.startsWith("stat:") ? state.startsWith(`stat:${size}-`) : fingerprint === state
       if (!isWhole) throw gone(state)
       return { content, size, fingerprint }
