@@ -27,9 +27,10 @@ export const attack: Attack = async function* ({ seconds }) {
   const seen = { done: 0, cancelled: 0 }
   let slowest = 0
   const turns = await forSeconds(seconds, async (turn) => {
-    const [tool, params] = turn % 2 === 0 ? ["delete_path", { path: "d", recursive: true }] : ["apply_patch", { patch }]
+    const [tool, params]: readonly [string, object] =
+      turn % 2 === 0 ? ["delete_path", { path: "d", recursive: true }] : ["apply_patch", { patch }]
     const cancel = new AbortController()
-    const ending = host.call(String(tool), params, { signal: cancel.signal }).then(
+    const ending = host.call(tool, params, { signal: cancel.signal }).then(
       ({ ok }) => ok,
       () => false
     )
