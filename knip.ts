@@ -7,9 +7,12 @@ export default {
   // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
   ignoreBinaries: [
     "openssl",
+    "truncate",
+    "ip",
     "apt-get",
     "dpkg-deb",
     "eleventy",
+    "ip",
     "mkfifo",
     "mount",
     "perl",

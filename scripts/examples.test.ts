@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterAll, beforeAll, expect, it } from "vitest"
@@ -71,6 +71,44 @@ it.concurrent("compiles every snippet of the docs", async () => {
   await expect(run(compiler, "-p", join(directory, "tsconfig.json"))).resolves.toBe(undefined)
 })
 
-it.concurrent.each(snippets)("runs the snippet $name of the docs", async ({ name }) => {
-  await expect(run("--conditions=@haft/source", join(directory, name))).resolves.toBe(undefined)
-})
+// Several in one process, because most of a snippet's time is loading haft. Each has a workspace and a state of its own.
+const runner = `
+import { mkdirSync, writeFileSync } from "node:fs"
+import { inspect } from "node:util"
+
+for (const file of process.argv.slice(2)) {
+  const own = file + ".run"
+  mkdirSync(own + "/workspace", { recursive: true })
+  process.chdir(own + "/workspace")
+  process.env.XDG_STATE_HOME = own + "/state"
+  process.env.XDG_CONFIG_HOME = own + "/config"
+  const outcome = await import(file).then(() => String(process.exitCode ?? "ok"), inspect)
+  writeFileSync(file + ".outcome", outcome)
+}
+`
+const atOnce = 3
+const runners = Array.from({ length: atOnce }, (_, group) => group)
+let finished: Promise<ReadonlyArray<string>> | undefined
+
+/** Runs all snippets, and says how each process ended. A process that does not end by itself keeps its tests waiting. */
+const runSnippets = (): Promise<ReadonlyArray<string>> => {
+  writeFileSync(join(directory, "runner.mjs"), runner)
+  const files = snippets.map(({ name }) => join(directory, name))
+  return Promise.all(
+    runners.map((group) =>
+      run("--conditions=@haft/source", join(directory, "runner.mjs"), ...files.filter((_, at) => at % atOnce === group))
+        .then(() => "ok")
+        .catch(String)
+    )
+  )
+}
+
+it.concurrent.each(snippets.map(({ name }, at) => ({ name, at })))(
+  "runs the snippet $name of the docs",
+  async ({ name, at }) => {
+    const ended = await (finished ??= runSnippets())
+    const outcome = join(directory, `${name}.outcome`)
+    expect(existsSync(outcome) ? readFileSync(outcome, "utf8") : "did not end").toBe("ok")
+    expect(ended[at % atOnce]).toBe("ok")
+  }
+)

@@ -34,10 +34,10 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
 
   const haft = (...args: ReadonlyArray<string>) =>
     spawnSync(process.execPath, ["--conditions=@haft/source", bin, ...args], { env: environment(), encoding: "utf8" })
-  const serve = async (address: string): Promise<string> => {
+  const serve = async (address: string, flags: ReadonlyArray<string> = []): Promise<string> => {
     const args = ["serve", "--json", "--workspace", join(scratch, "project"), "--approve", "all", "--port", "0"]
     const cluster = ["--cluster", postgres.url, "--address", address]
-    const child = spawn(process.execPath, ["--conditions=@haft/source", bin, ...args, ...cluster], {
+    const child = spawn(process.execPath, ["--conditions=@haft/source", ...flags, bin, ...args, ...cluster], {
       env: environment(),
       stdio: ["ignore", "pipe", "ignore"]
     })
@@ -63,8 +63,17 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
     "shows members and owners, moves a workspace, and drains a member",
     async () => {
       const addresses = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
-      const urls = await Promise.all(addresses.map(serve))
-      expect(await call(urls[0]!, "write_file", { path: "a.txt", content: "a\n" })).toMatchObject({ ok: true })
+      // The members start before their database does, and wait for it. The clock of the second is an hour ahead.
+      await postgres.stop()
+      const ahead = "const now = Date.now; Date.now = () => now() + 3600000"
+      const serving = Promise.all([
+        serve(addresses[0]!),
+        serve(addresses[1]!, ["--import", `data:text/javascript,${ahead}`])
+      ])
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await postgres.start()
+      const urls = await serving
+      expect(await call(urls[0], "write_file", { path: "a.txt", content: "a\n" })).toMatchObject({ ok: true })
       const status = () =>
         JSON.parse(haft("cluster", "status", "--cluster", postgres.url, "--json").stdout) as {
           members: ReadonlyArray<{ address: string; state: string }>
@@ -79,7 +88,7 @@ describe.skipIf(findPostgres() === undefined)("haft cluster (needs PostgreSQL)",
       await expect.poll(() => status().workspaces[0]?.owner, { timeout: 60_000, interval: 500 }).toBe(to)
       expect(haft("cluster", "drain", to!, "--cluster", postgres.url).status).toBe(0)
       await expect.poll(() => status().workspaces[0]?.owner, { timeout: 60_000, interval: 500 }).toBe(from)
-      expect(await call(urls[1]!, "read_file", { path: "a.txt" })).toMatchObject({ ok: true })
+      expect(await call(urls[1], "read_file", { path: "a.txt" })).toMatchObject({ ok: true })
       expect(haft("cluster", "status", "--cluster", postgres.url).stdout).toMatch(
         /MEMBER +STATE[\s\S]+draining[\s\S]+WORKSPACE +OWNER/
       )

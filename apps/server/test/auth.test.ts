@@ -352,3 +352,19 @@ it("takes no more than it can do: one client gets 429, all together 503, and hea
   }
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200])
 })
+
+it("POST calls answers with content blocks where the caller asks for them", async () => {
+  const { workspace, post, base } = await startServer()
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
+    "base64"
+  )
+  workspace.put("a.png", png)
+  const call = { tool: "read_file", params: { path: "a.png" } }
+  const blocks = await (await post(`${base}/calls`, { ...call, blocks: true }, "agent")).json()
+  expect(blocks).toMatchObject({
+    reply: { ok: true, result: { media_type: "image/png" } },
+    blocks: [{ type: "text" }, { type: "image", mimeType: "image/png", data: png.toString("base64") }]
+  })
+  expect(await (await post(`${base}/calls`, call, "agent")).json()).toMatchObject({ ok: true })
+})

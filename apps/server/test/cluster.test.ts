@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
+import { openDatabase } from "@haft/cluster"
 import { findPostgres, freePort, startPostgres, type TestPostgres } from "@haft/cluster/testing"
+import * as Effect from "effect/Effect"
 import { type ClusterAdministration, openAdministration } from "haft/cluster"
 import type { HaftConfig } from "haft/internal"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -145,6 +147,18 @@ describe.skipIf(!isThere)("servers of a cluster (needs PostgreSQL)", () => {
       const again = await call(other, "edit_file", edit, { request_id: "r1" })
       expect(first).toMatchObject({ ok: true })
       expect(again).toEqual(first)
+      // The reply of a call without an id is not stored: nobody can ask for it.
+      const owner = (await ownerOf(database)) === one.address ? one : other
+      const stored = () =>
+        Effect.runPromise(
+          Effect.scoped(
+            Effect.flatMap(openDatabase({ url: database }), ({ query }) =>
+              query<{ request_id: string }>("SELECT request_id FROM haft.call WHERE reply IS NOT NULL")
+            )
+          )
+        )
+      expect(await call(owner, "write_file", { path: "b.txt", content: "b" })).toMatchObject({ ok: true })
+      expect(await stored()).toEqual([{ request_id: "r1" }])
       const command = { command: "printf x >> count.txt" }
       const ran = await call(one, "run_command", command, { request_id: "r2" })
       expect(await call(other, "run_command", command, { request_id: "r2" })).toEqual(ran)

@@ -4,7 +4,7 @@ import { dynamicTool, jsonSchema, type JSONSchema7, type JSONValue, type ModelMe
 
 import { type MediaBlock, mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./tool-list/names.ts"
-import { listedTools } from "./tool-list/shown-tools.ts"
+import { listedTools, shownTools } from "./tool-list/shown-tools.ts"
 
 export { aiSdkSandbox } from "./ai-sdk-sandbox.ts"
 
@@ -21,16 +21,45 @@ export interface AiSdkToolOptions extends Options {
 export const aiSdkTools = (
   host: Pick<OpenHost, "tools" | "call">,
   { preliminary = false, inputExamples = false, ...options }: AiSdkToolOptions = {}
-): ToolSet => toolsOf(host, () => options, { preliminary, inputExamples })
+): ToolSet => toolsOf(host, listedTools(host), () => options, { preliminary, inputExamples })
+
+/** Tools of which the model sees more once it has found them. */
+export interface AiSdkToolSearch {
+  readonly tools: ToolSet
+  /** Shows the model the tools of the host's profile, and those that `find_tools` found in an earlier step. */
+  readonly prepareStep: () => { readonly activeTools: Array<string> }
+}
+
+/**
+ * All tools of a host for the AI SDK, with `find_tools`: `generateText({ model, ...aiSdkToolSearch(host) })`. One value
+ * is for one conversation, as it remembers what was found.
+ */
+export const aiSdkToolSearch = (
+  host: Pick<OpenHost, "tools" | "call">,
+  { preliminary = false, inputExamples = false, ...options }: AiSdkToolOptions = {}
+): AiSdkToolSearch => {
+  const { legal } = legalNames(host.tools.map(({ name }) => name))
+  const shown = shownTools(host)
+  const call: OpenHost["call"] = async (tool, args, callOptions) => {
+    const reply = await host.call(tool, args, callOptions)
+    shown.learn(tool, reply)
+    return reply
+  }
+  return {
+    tools: toolsOf({ ...host, call }, host.tools, () => options, { preliminary, inputExamples }),
+    prepareStep: () => ({ activeTools: shown.list().map(({ name }) => legal(name)) })
+  }
+}
 
 const toolsOf = (
   host: Pick<OpenHost, "tools" | "call">,
+  offered: ReadonlyArray<ToolDescription>,
   optionsOf: (toolCallId: string) => PromiseCallOptions,
   { preliminary = false, inputExamples = false }: AiSdkToolOptions = {}
 ): ToolSet => {
   const { legal } = legalNames(host.tools.map(({ name }) => name))
   return Object.fromEntries(
-    listedTools(host).map((tool) => [
+    offered.map((tool) => [
       legal(tool.name),
       dynamicTool({
         description: tool.description,
@@ -134,7 +163,7 @@ export const aiSdkApproval = (
   const shown = new Map<string, string>()
   const { ask = refuse } = options
   return {
-    tools: toolsOf(host, (id) => ({
+    tools: toolsOf(host, listedTools(host), (id) => ({
       ...options,
       ask: (question) => {
         const isShown = shown.get(id) === shownIn(question)

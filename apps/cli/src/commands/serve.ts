@@ -1,4 +1,4 @@
-import type { MemberEvent } from "haft/cluster"
+import type { ClusterAdministration, MemberEvent } from "haft/cluster"
 import type { HaftConfig, ScratchDirectory, ServerConfig, ServerTokens } from "haft/internal"
 
 import { type Subcommand, type Given, UsageError } from "../command.ts"
@@ -59,7 +59,7 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   const { workspaces = {}, cluster: configured, server: reached = {}, ...first } = config
   const cluster = clusterGiven(given, configured)
   const token = await tokenGiven(given)
-  const shared = cluster && (await (await import("haft/cluster")).openAdministration(cluster.database))
+  const shared = cluster && (await sharedDocuments(cluster.database))
   const tokens = await serverTokens(first, {
     ...(token !== undefined && { agent: token }),
     ...(shared !== undefined && { documents: shared.documents })
@@ -97,6 +97,15 @@ const serveUntilStopped = async (given: Given, config: HaftConfig, demo?: Scratc
   await server.stop()
   await shared?.close()
   return 0
+}
+
+const databaseWaitMs = 30_000
+
+/** Tokens and sessions of the cluster. A database that starts together with its members is waited for. */
+const sharedDocuments = async (database: string): Promise<ClusterAdministration> => {
+  const { openAdministration } = await import("haft/cluster")
+  const onWait = (problem: string): void => note(`haft: ${problem}; waiting up to ${databaseWaitMs / 1000} s`)
+  return openAdministration(database, { waitMs: databaseWaitMs, onWait })
 }
 
 /** The cluster of the configuration, with what the command line says instead. */

@@ -1,4 +1,5 @@
 import type { ApprovalMode, Decision, JournalEvent, Party, Touches } from "../wire.ts"
+import { isConnectionEvent, withConnection } from "./connections.ts"
 
 /** One call, put together from its events on record. */
 export interface RecordedCall {
@@ -30,6 +31,8 @@ export interface RecordedCall {
   readonly reply?: unknown
   /** Outcome of a command's changes, where it ran on an overlay. */
   readonly effects?: CommandEffects
+  /** Events about its connections. */
+  readonly connections?: ReadonlyArray<JournalEvent>
 }
 
 /** Outcome of the changes that a command made on an overlay of the workspace. */
@@ -100,6 +103,7 @@ const unknownCall = (key: string, run: string, step: number, event: JournalEvent
 })
 
 const withEvent = (call: RecordedCall, event: JournalEvent): RecordedCall | undefined => {
+  if (isConnectionEvent(event)) return { ...call, connections: withConnection(call.connections, event) }
   switch (event.type) {
     case "tool_call_started":
       return {

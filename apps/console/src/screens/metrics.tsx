@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react"
+import { useCallback, useEffect, useMemo, useState } from "react"
 
 import { durationText } from "../calls/describe-call.ts"
 import { useLoad } from "../hooks/use-load.ts"
@@ -8,6 +8,7 @@ import { Empty, Loading, ScrollBox } from "../parts.tsx"
 import type { ScreenProps } from "../screen-props.ts"
 import type { RecordMetrics, ToolLatency } from "../wire.ts"
 import { RunChoice } from "./activity/run-choice.tsx"
+import { ConnectionTable } from "./connection-table.tsx"
 
 /** Tools with a line in the plot; the table has all of them. */
 const mostLines = 12
@@ -22,6 +23,7 @@ export const Metrics = ({ api, run, log }: ScreenProps) => {
   const [chosen, choose] = useState(wholeRecord)
   const load = useCallback(() => api.metrics(chosen === wholeRecord ? undefined : chosen), [api, chosen])
   const { loaded, reload } = useLoad(load)
+  const connections = useMemo(() => log.calls.flatMap((call) => call.connections ?? []), [log])
   useEffect(() => {
     const timer = window.setTimeout(reload, gatherMs)
     return () => window.clearTimeout(timer)
@@ -33,6 +35,7 @@ export const Metrics = ({ api, run, log }: ScreenProps) => {
         <RunChoice api={api} current={run} chosen={chosen} onChange={choose} all="Whole record" />
       </header>
       <Loading loaded={loaded}>{(metrics) => <Figures metrics={metrics} />}</Loading>
+      <ConnectionTable title="Connections of the current run" events={connections} />
     </>
   )
 }

@@ -131,10 +131,14 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => 
       tool: z.string().min(1),
       params: z.unknown().default({}),
       request_id: z.string().min(1).max(200).optional(),
-      dialect: z.string().optional()
+      dialect: z.string().optional(),
+      blocks: z
+        .boolean()
+        .default(false)
+        .describe("Answer with `reply`, the envelope, and `blocks`: text, images and sounds as base64, resource links.")
     }),
     replies: {
-      200: { description: "The dialect's envelope", schema: z.looseObject({}) },
+      200: { description: "The dialect's envelope, or `reply` and `blocks`", schema: z.looseObject({}) },
       429: { description: "The same, where too many questions wait for a person already", schema: z.looseObject({}) }
     },
     handle: async ({ path, body, request, identity }) => {
@@ -153,7 +157,10 @@ export const callRoutes = (workspaces: Workspaces): ReadonlyArray<HttpRoute> => 
           })
       })
       const isOverloaded = reply.error?.details?.["overloaded"] === true
-      return json(reply.wire, isOverloaded ? { status: 429, headers: { "retry-after": "5" } } : {})
+      return json(
+        body.blocks ? { reply: reply.wire, blocks: reply.blocks } : reply.wire,
+        isOverloaded ? { status: 429, headers: { "retry-after": "5" } } : {}
+      )
     }
   }),
   defineRoute({

@@ -192,6 +192,31 @@ describe.skipIf(findPostgres() === undefined)("members of a cluster (needs Postg
     )
   })
 
+  it("carry audit logs and the changes of background commands over while nobody closes the workspace", async () => {
+    const database = await postgres.newDatabase()
+    const one = await startMember(database, { captureMs: 100 })
+    const copy = await openAt(one)
+    const facts = { reads: [], writes: [], runs: "make", risk: "dangerous" } as const
+    await run(copy.ledger.claim({ id: "background", tool: "run_command" }, facts))
+    mkdirSync(join(copy.state, "runs/r1"), { recursive: true })
+    writeFileSync(join(copy.state, "runs/r1/events.jsonl"), "{}\n")
+    writeFileSync(join(copy.root, "built.txt"), "built\n")
+    const isCaptured = async (path: string) => (await readLog(database, "default")).files.has(path)
+    await expect.poll(() => isCaptured("built.txt")).toBe(true)
+    // The next capture begins when the first has stored the audit log, too.
+    writeFileSync(join(copy.root, "next.txt"), "next\n")
+    await expect.poll(() => isCaptured("next.txt")).toBe(true)
+    // Its member is gone without a word: the next owner has both.
+    one.network.drop(true)
+    const other = await startMember(database)
+    await expect.poll(async () => (await run(other.member.route("default"))).kind, { timeout: 20_000 }).toBe("here")
+    const next = await openAt(other)
+    expect(readFileSync(join(next.root, "built.txt"), "utf8")).toBe("built\n")
+    await expect
+      .poll(() => readFileSync(join(next.state, "runs/r1/events.jsonl"), "utf8"), { timeout: 5_000 })
+      .toBe("{}\n")
+  })
+
   it("leave a workspace that can't be opened to say why, and try again", async () => {
     const database = await postgres.newDatabase()
     const isFull = { now: true }

@@ -40,6 +40,8 @@ export interface MemberOptions<W> {
   readonly handOverMs?: number
   /** A workspace that was not used for so long is closed; 10 minutes by default. */
   readonly idleMs?: number
+  /** How often changes of background commands and new audit log entries go to the database; every 10 s by default. */
+  readonly captureMs?: number
   readonly retention?: Retention
   readonly onEvent?: (event: MemberEvent) => void
 }
@@ -66,7 +68,6 @@ export interface Member<W> extends Omit<Routing<W>, "expire"> {
 }
 
 const peersCacheMs = 1_000
-const captureMs = 10_000
 const pruneMs = 10 * 60_000
 
 /** Joins a cluster. The member leaves when the scope ends. */
@@ -121,7 +122,7 @@ export const joinCluster = <W>(
       wake.openUnsafe()
     })
     yield* every(Effect.raceFirst(wake.await, Effect.sleep(leaseMs / 4)), Effect.andThen(wake.close, upkeep.tick))
-    yield* every(Effect.sleep(captureMs), upkeep.capture)
+    yield* every(Effect.sleep(options.captureMs ?? 10_000), upkeep.capture)
     yield* every(Effect.sleep(pruneMs), Effect.ignore(prune(database, options.retention, options.blobs)))
 
     let peers: { readonly addresses: ReadonlyArray<string>; readonly until: number } = { addresses: [], until: 0 }

@@ -2,6 +2,7 @@ import { stepSpan } from "@haft/core/internal"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
+import type { WorkspaceCopy } from "../copy/workspace-copy.ts"
 import type { RunMirror } from "../storage/run-mirror.ts"
 import type { Lease } from "./lease.ts"
 import type { MemberFacts, Membership, OwnedWorkspace } from "./membership.ts"
@@ -42,6 +43,8 @@ export const makeUpkeep = <W>(options: UpkeepOptions<W>): Effect.Effect<Upkeep, 
     let clockOffset = 0
     let isLeaving = false
     let isReachable = true
+    /** Paths that were described last, so that an idle workspace costs no statement. */
+    const described = new WeakMap<WorkspaceCopy, string>()
 
     const renew = Effect.gen(function* () {
       const sent = performance.now()
@@ -126,7 +129,10 @@ export const makeUpkeep = <W>(options: UpkeepOptions<W>): Effect.Effect<Upkeep, 
                   Effect.gen(function* () {
                     yield* ready.copy.capture
                     yield* mirror.flush(name, ready.copy.state)
-                    yield* members.describe(name, ready.copy.notCarried())
+                    const notCarried = ready.copy.notCarried()
+                    if (described.get(ready.copy) === notCarried.join("\0")) return
+                    yield* members.describe(name, notCarried)
+                    described.set(ready.copy, notCarried.join("\0"))
                   })
                 ),
           { discard: true }

@@ -14,6 +14,10 @@ export class DatabaseError extends Data.TaggedError("DatabaseError")<{
   override get message(): string {
     return `the cluster's database ${this.problem}`
   }
+  /** True where the server did not answer, or said that it is starting. */
+  get isUnreachable(): boolean {
+    return this.state === undefined || this.state === "57P03"
+  }
 }
 
 export type Query = <Row extends object>(

@@ -48,7 +48,7 @@ describe.skipIf(findPostgres() === undefined)("documents and audit logs in the d
     const mirror = runMirror(database)
     await run(mirror.flush("w", first))
     appendFileSync(record, "second line\n")
-    // What can't be sent counts as lag until it is.
+    // An event that can't be sent counts as lag until it is.
     network.cut(true)
     await expect(run(mirror.flush("w", first))).rejects.toThrow("can't be reached")
     expect(mirror.lag()).toBe("second line\n".length)

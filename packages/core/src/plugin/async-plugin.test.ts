@@ -177,3 +177,22 @@ describe("a plugin made of async functions", () => {
     expect(ended).toEqual(["forgets", "waits"])
   })
 })
+
+it("a tool made of async functions attaches content blocks to its answer", async () => {
+  const image = { type: "image", data: "iVBORw0=", mimeType: "image/png" } as const
+  const draw = defineTool({
+    ...tool,
+    risk: "read_only",
+    name: "draw",
+    execute: async (_input, { attach }) => {
+      attach(image)
+      return { text: "drawn" }
+    },
+    render: ({ text }) => text
+  })
+  const plugins = [use(definePlugin({ name: "draws", version: "1.0.0", tools: [draw] }))]
+  const host = await openHost(Host.layer({ dialect: plainDialect, plugins }).pipe(Layer.provide(base)))
+  expect((await host.call("draw", {})).blocks).toEqual([{ type: "text", text: "drawn" }, image])
+  expect((await host.call("draw", {})).blocks).toHaveLength(2)
+  await host.dispose()
+})

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as z from "zod"
 
-import { CurrentCall, type Progress } from "../pipeline/call.ts"
+import { AttachedBlocks, type ContentBlock, CurrentCall, type Progress } from "../pipeline/call.ts"
 import { Processes } from "../services/processes.ts"
 import { type Program, type ProgramEnd, runProgram } from "../services/run-program.ts"
 import { Sandbox } from "../services/sandbox.ts"
@@ -19,6 +19,8 @@ export interface AsyncToolContext {
   /** Aborted when the call is cancelled or times out. */
   readonly signal: AbortSignal
   readonly progress: (progress: Progress) => void
+  /** Adds a content block, such as an image, to the answer, behind its text. Models read the output as text. */
+  readonly attach: (block: ContentBlock) => void
   /** The workspace, with promises. They reject with a {@link ToolError}, which the tool may let through. */
   readonly workspace: AsyncWorkspace
   /** Runs a program in the host's sandbox. It ends with the call. */
@@ -175,6 +177,7 @@ const contextOf = (
   return {
     signal: loan.signal,
     progress,
+    attach: (block) => void Context.get(services, AttachedBlocks)?.push(block),
     get workspace() {
       // The road has a workspace wherever a tool executes.
       return asyncWorkspace(Context.get(services as Context.Context<Workspace>, Workspace), promise)

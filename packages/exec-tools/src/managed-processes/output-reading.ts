@@ -63,28 +63,56 @@ const beyond = (cursor: number, end: number) =>
     details: { cursor, end }
   })
 
-/** Milliseconds that matching may take: a pattern can need forever. */
+/** Milliseconds that matching may take in all: a pattern can need forever. */
 const matchMs = 2000
+/** Milliseconds that other calls may have to wait for one slice. */
+const sliceMs = 250
+/** Characters of lines that are matched in one slice; a longer line is a slice of its own. */
+const sliceCharacters = 65_536
 
-const matcher = new Script("lines.filter((line) => expression.test(line))")
+// Without the end of the line, so that `$` means the end of its text.
+const matcher = new Script("lines.filter((line) => expression.test(line.replace(/\\r?\\n$/, '')))")
 
-/** Lines that match a regular expression, within a bounded time. */
-export const matchingLines = (
+/** Lines that match a regular expression, in bounded time and in slices between which other calls go on. */
+export const matchingLines = Effect.fnUntraced(function* (
   pattern: string,
   lines: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, ToolError<"invalid_pattern">> =>
-  Effect.try({
-    try: () => {
-      const expression = new RegExp(pattern, "u")
+): Effect.fn.Return<ReadonlyArray<string>, ToolError<"invalid_pattern">> {
+  const expression = yield* Effect.try({
+    try: () => new RegExp(pattern, "u"),
+    catch: (cause) => invalid(pattern, `is not a regular expression: ${(cause as Error).message}`)
+  })
+  const until = performance.now() + matchMs
+  const found: Array<string> = []
+  for (let from = 0; from < lines.length;) {
+    const slice = sliceFrom(lines, from)
+    const matched = yield* Effect.try({
       // A match in a context of its own can be stopped by a time limit.
-      return matcher.runInContext(createContext({ lines, expression }), { timeout: matchMs }) as ReadonlyArray<string>
-    },
-    catch: (cause) =>
-      makeToolError(
-        "invalid_pattern",
-        cause instanceof SyntaxError
-          ? `'${pattern}' is not a regular expression: ${cause.message}`
-          : `'${pattern}' takes more than ${matchMs} ms to match`,
-        { suggestion: "Correct or simplify the pattern.", details: { pattern } }
-      )
+      try: () =>
+        matcher.runInContext(createContext({ lines: slice, expression }), {
+          timeout: sliceMs
+        }) as ReadonlyArray<string>,
+      catch: () => invalid(pattern, `takes too long to match`)
+    })
+    for (const line of matched) found.push(line)
+    from += slice.length
+    if (from < lines.length && performance.now() > until) {
+      return yield* invalid(pattern, `takes more than ${matchMs} ms to match`)
+    }
+    yield* Effect.yieldNow
+  }
+  return found
+})
+
+const sliceFrom = (lines: ReadonlyArray<string>, from: number): ReadonlyArray<string> => {
+  let characters = 0
+  let end = from
+  while (end < lines.length && (end === from || characters <= sliceCharacters)) characters += lines[end++]?.length ?? 0
+  return lines.slice(from, end)
+}
+
+const invalid = (pattern: string, problem: string): ToolError<"invalid_pattern"> =>
+  makeToolError("invalid_pattern", `'${pattern}' ${problem}`, {
+    suggestion: "Correct or simplify the pattern.",
+    details: { pattern }
   })

@@ -105,7 +105,7 @@ interface Entry {
   readonly kind: string
 }
 
-/** What is below a directory; nothing below anything else. */
+/** Paths below a directory; none below anything else. */
 const entriesBelow = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<ReadonlyArray<Entry>, ListError | ToolError<"file_too_large">, Workspace> {

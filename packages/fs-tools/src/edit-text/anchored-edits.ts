@@ -9,7 +9,7 @@ import { type AnchoredLine, AnchorIndex, type AnchorProblem } from "./line-ancho
 /** Lines to replace, from one anchor to another, both included. */
 export interface AnchoredEdit {
   readonly anchor: string
-  /** The same line when absent. */
+  /** Anchor of the last line; `anchor` when absent. */
   readonly endAnchor?: string | undefined
   /** New lines; none for an empty text. */
   readonly replace: string

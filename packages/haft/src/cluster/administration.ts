@@ -1,7 +1,16 @@
-import { type ClusterStatus, membership, migrate, openDatabase, stateDocuments } from "@haft/cluster"
+import {
+  type ClusterStatus,
+  type DatabaseError,
+  membership,
+  migrate,
+  openDatabase,
+  type SchemaError,
+  stateDocuments
+} from "@haft/cluster"
 import type { StateFilesService } from "@haft/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 
 import { ConfigError } from "../config/config.ts"
@@ -22,13 +31,33 @@ export interface ClusterAdministration {
   readonly close: () => Promise<void>
 }
 
+const retryMs = 500
+
+export interface AdministrationOptions {
+  /** Milliseconds to wait for a database that can't be reached yet; none by default. */
+  readonly waitMs?: number
+  /** Told once, when the wait begins. */
+  readonly onWait?: (problem: string) => void
+}
+
 /** Connects to the database of a cluster without becoming a member. */
-export const openAdministration = async (url: string): Promise<ClusterAdministration> => {
+export const openAdministration = async (
+  url: string,
+  { waitMs = 0, onWait }: AdministrationOptions = {}
+): Promise<ClusterAdministration> => {
   const scope = await Effect.runPromise(Scope.make())
   const close = (): Promise<void> => Effect.runPromise(Scope.close(scope, Exit.void))
   try {
     const database = await Effect.runPromise(openDatabase({ url }).pipe(Scope.provide(scope)))
-    await Effect.runPromise(migrate(database))
+    const deadline = performance.now() + waitMs
+    let isWaiting = false
+    const isStarting = (error: DatabaseError | SchemaError): boolean => {
+      if (error._tag !== "DatabaseError" || !error.isUnreachable || performance.now() > deadline) return false
+      if (!isWaiting) onWait?.(error.message)
+      isWaiting = true
+      return true
+    }
+    await Effect.runPromise(Effect.retry(migrate(database), { while: isStarting, schedule: Schedule.spaced(retryMs) }))
     const members = membership(database)
     const documents = stateDocuments(database, { scope: "", cacheMs: 1_000, staleMs: 6_000 })
     return {

@@ -29,7 +29,8 @@ export const clusteredHost = (host: OpenHost, copy: WorkspaceCopy, running: Call
       await ended(undefined)
       throw error
     })
-    await ended(stored(reply))
+    // Without an id of its caller the call can't be sent again, so nobody asks for its reply.
+    await ended(options.requestId === undefined ? undefined : stored(reply))
     return reply
   }
 

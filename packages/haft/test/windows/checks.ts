@@ -20,6 +20,7 @@ import { execTools } from "@haft/exec-tools"
 import { fsTools } from "@haft/fs-tools"
 import { gitTools } from "@haft/git-tools"
 import { nodeProcesses, nodeWorkspace, noSandbox } from "@haft/node"
+import { searchTools } from "@haft/search-tools"
 import { scriptedApprover } from "@haft/testing"
 import * as Layer from "effect/Layer"
 import { openRules, openWorkspace } from "haft/internal"
@@ -42,7 +43,7 @@ const makeRoot = (files: Readonly<Record<string, string>>): string => {
 /** A host whose every question is answered with yes. */
 const open = (root: string): Promise<OpenHost> =>
   openHost(
-    Host.layer({ dialect: haft, plugins: [use(fsTools), use(execTools), use(gitTools)] }).pipe(
+    Host.layer({ dialect: haft, plugins: [use(fsTools), use(searchTools), use(execTools), use(gitTools)] }).pipe(
       Layer.provide(
         Layer.mergeAll(
           nodeWorkspace({ root, state: `${root}.state`, durable: false }),
@@ -188,6 +189,25 @@ const checks: Readonly<Record<string, () => Promise<void>>> = {
     }
     deepEqual(readdirSync(root), ["a.txt"])
     equal(readFileSync(join(base, "outside.txt"), "utf8"), "outside")
+  },
+  "backslashes separate directories in globs and in the headers of patches": async () => {
+    const root = makeRoot({ "dir/a.txt": "a\n", "dir/sub/b.txt": "b\n" })
+    await using host = await open(root)
+    for (const [pattern, found] of [
+      [String.raw`dir\*.txt`, ["dir/a.txt"]],
+      [String.raw`.\dir\**\*.txt`, ["dir/a.txt", "dir/sub/b.txt"]]
+    ] as const) {
+      const { result } = await call(host, "find_files", { pattern })
+      deepEqual(result["files"], found, JSON.stringify(result))
+    }
+    const patch = String.raw`--- a\dir\a.txt
++++ b\dir\a.txt
+@@ -1 +1 @@
+-a
++c
+`
+    equal(await codeOf(host, "apply_patch", { patch }), "ok")
+    equal(readFileSync(join(root, "dir/a.txt"), "utf8"), "c\n")
   },
   "a file that another program has open loses nothing, and is refused by a retryable error": async () => {
     const root = makeRoot({ "a.txt": "a", "b.txt": "b" })

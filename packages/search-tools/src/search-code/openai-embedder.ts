@@ -1,4 +1,4 @@
-import { type Endpoint, type EmbedderService, Network, reasonOf, toolError, type ToolError } from "@haft/core"
+import { type Endpoint, type EmbedderService, makeToolError, Network, reasonOf, type ToolError } from "@haft/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -45,7 +45,7 @@ export const openaiEmbedder = ({ url, model, keyVariable }: z.output<typeof embe
         if (!response.ok) throw new Error(`${target.host} answered with status ${response.status}`)
         return await readLimited(response)
       },
-      catch: (cause) => cause
+      catch: networkError(endpoint)
     })
   return {
     endpoint: url,
@@ -70,14 +70,17 @@ export const openaiEmbedder = ({ url, model, keyVariable }: z.output<typeof embe
             )
           )
         )
-        return yield* Effect.try({ try: () => vectorsIn(body, texts.length), catch: (cause) => cause })
+        return yield* Effect.try({ try: () => vectorsIn(body, texts.length), catch: networkError(endpoint) })
       },
-      Effect.catch((cause): Effect.Effect<never, ToolError<"network_error">> =>
-        toolError("network_error", reasonOf(cause), { details: { host: endpoint.host } })
-      )
+      Effect.mapError(networkError(endpoint))
     )
   }
 }
+
+const networkError =
+  ({ host }: Endpoint) =>
+  (cause: unknown): ToolError<"network_error"> =>
+    makeToolError("network_error", reasonOf(cause), { details: { host } })
 
 const readLimited = async (response: Response): Promise<string> => {
   const parts: Array<Uint8Array> = []

@@ -11,6 +11,7 @@ import { isObject } from "../../is-object.ts"
 import { Block, Facts, Json, Problem, Section, StateBadge } from "../../parts.tsx"
 import { addressOf } from "../../route.ts"
 import type { Decision } from "../../wire.ts"
+import { ConnectionTable } from "../connection-table.tsx"
 import { ArtifactText } from "./artifact-text.tsx"
 
 interface CallDetailProps {
@@ -25,12 +26,12 @@ interface CallDetailProps {
 /** One call: what was asked, what it touched, how it was decided, what came back. The list has a summary; this is all. */
 export const CallDetail = (props: CallDetailProps) => {
   const { api, call } = props
-  const { run, step, seq, key, status, decidedAt } = call
+  const { run, step, seq, key, status, decidedAt, connections } = call
   // Loaded again when the call has gone on.
   const load = useCallback(
     async () => logOf(run, await api.callEvents(run, step, seq)).byKey.get(key),
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-    [api, run, step, seq, key, status, decidedAt]
+    [api, run, step, seq, key, status, decidedAt, connections?.length]
   )
   const { loaded } = useLoad(load)
   if (loaded.state === "failed") return <Problem>{loaded.message}</Problem>
@@ -90,6 +91,7 @@ const WholeCall = ({ api, workspace, call, state, isLive }: CallDetailProps) => 
           <DiffView text={call.decidedDiff} />
         </Section>
       )}
+      <ConnectionTable events={call.connections ?? []} />
       {outputIn(call.reply).map(({ name, text }) => (
         <Section key={name} title={outputNames[name] ?? "Output"}>
           <Block>{text}</Block>

@@ -212,13 +212,17 @@ const strippedNames = (
 }
 
 /** Takes off `a/` and `b/`, or a first part that only one side has; other names stay as they are. */
-const stripPrefixes = ({ old, new: now }: Named): Named => {
+const stripPrefixes = (named: Named): Named => {
+  const [old, now] = [separated(named.old), separated(named.new)]
   const rest = (name: string): string => name.slice(name.indexOf("/") + 1)
   const differInFirstPart = old !== now && old.includes("/") && now.includes("/") && rest(old) === rest(now)
   const strip = (name: string): string =>
     /^[ab]\//.test(name) || (differInFirstPart && !name.startsWith("/")) ? rest(name) : name
   return { old: strip(old), new: strip(now) }
 }
+
+/** A name with `/` between its parts: on Windows `\` separates, too. */
+const separated = (name: string): string => (process.platform === "win32" ? name.replaceAll("\\", "/") : name)
 
 /** The name in a `--- ` or `+++ ` line, and whether the time behind it is that of a file that does not exist. */
 const readName = (line: string): { readonly name: string; readonly isEpoch: boolean } => {

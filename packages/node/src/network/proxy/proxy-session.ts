@@ -135,7 +135,7 @@ export class ProxySession {
   }
 
   #dial(endpoint: Endpoint, admission: Admission): Promise<Socket> {
-    const dialed = Effect.tryPromise({ try: () => this.#options.dial(endpoint, admission), catch: (cause) => cause })
+    const dialed = Effect.tryPromise({ try: () => this.#options.dial(endpoint, admission), catch: asError })
     const span = stepSpan("connect", { "server.address": endpoint.host, "server.port": endpoint.port })
     return this.#options.run(span(dialed), never)
   }
@@ -170,6 +170,8 @@ export class ProxySession {
     return this.#options.run(Effect.isSuccess(this.#options.network.record(event)), never).catch(() => false)
   }
 }
+
+const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))
 
 /** Different refusals of one sandbox that are put on record. */
 const mostRefusals = 1000

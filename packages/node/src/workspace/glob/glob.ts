@@ -7,7 +7,7 @@ import type { ReadLock } from "../read-lock.ts"
 import type { EnteredDirectory, Walk, WalkVisitor } from "../walk.ts"
 import { type IgnoreRules, noRules, withIgnoreFile } from "./gitignore.ts"
 import { compileGlob, enterDirectory, matchesFile, type Reached } from "./matcher.ts"
-import { checkPattern, withoutDots } from "./pattern.ts"
+import { checkPattern, normalizedPattern } from "./pattern.ts"
 
 /** How a glob reads the workspace: contained, synchronous, following no link. Paths are relative to the workspace. */
 export interface GlobSource {
@@ -32,7 +32,7 @@ export const globFiles = Effect.fnUntraced(function* (
   const visitor = new GlobVisitor(
     source,
     directory,
-    yield* Effect.promise(() => compileGlob(withoutDots(pattern))),
+    yield* Effect.promise(() => compileGlob(normalizedPattern(pattern))),
     options
   )
   if (directory.split("/").includes(".git")) return visitor.result()

@@ -12,7 +12,7 @@ const maximumLength = 4096
 
 /** Problem of a glob pattern, or undefined when it can be matched, and in bounded time. */
 export const checkPattern = (pattern: string): ToolError<"invalid_pattern"> | undefined => {
-  const problem = findProblem(withoutDots(pattern))
+  const problem = findProblem(normalizedPattern(pattern))
   return problem === undefined
     ? undefined
     : makeToolError("invalid_pattern", `invalid glob pattern '${shorten(pattern)}': ${problem}`, {
@@ -22,8 +22,12 @@ export const checkPattern = (pattern: string): ToolError<"invalid_pattern"> | un
       })
 }
 
-/** `./` at the beginning of a pattern says nothing. */
-export const withoutDots = (pattern: string): string => pattern.replace(/^(\.\/+)+/u, "")
+/**
+ * A pattern with `/` between its parts and without `./` at its beginning, which says nothing. On Windows `\` separates, and
+ * no name there has a character that it would have to stand before but brackets and braces.
+ */
+export const normalizedPattern = (pattern: string): string =>
+  (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(/^(\.\/+)+/u, "")
 
 const findProblem = (pattern: string): string | undefined => {
   if (pattern === "") return "it is empty"
