@@ -10,7 +10,9 @@ import type {
   OpenRequest,
   OpenTerminal,
   Preview,
+  PrunedRuns,
   RecordMetrics,
+  Replay,
   Rule,
   RunName,
   Simulation,
@@ -88,6 +90,10 @@ export interface WorkspaceApi {
   readonly events: (run: string, after?: number) => Promise<EventPage>
   /** Every event of a call, in full. `from` is the number of the first, if known. */
   readonly callEvents: (run: string, step: number, from?: number) => Promise<ReadonlyArray<JournalEvent>>
+  /** Makes the calls of a run again on a copy of the workspace. */
+  readonly replay: (run: string) => Promise<Replay>
+  /** Removes runs that began before a time; with `isDry` it only says which. */
+  readonly pruneRuns: (before: string, isDry: boolean) => Promise<PrunedRuns>
   /** Figures of a run, or of the whole record. */
   readonly metrics: (run?: string) => Promise<RecordMetrics>
   readonly search: (query: Readonly<Record<string, string>>) => Promise<FoundCalls>
@@ -166,6 +172,9 @@ export const workspaceApi = (workspace: string): WorkspaceApi => {
       const address = `${base}/runs/${encodeURIComponent(run)}/calls/${step}?from=${from}`
       return (await getJson<{ events: ReadonlyArray<JournalEvent> }>(address)).events
     },
+    replay: (run) => sendJson("POST", `${base}/runs/${encodeURIComponent(run)}/replay`, {}),
+    pruneRuns: (before, isDry) =>
+      sendJson("DELETE", `${base}/runs?${new URLSearchParams({ before, dry: String(isDry) }).toString()}`),
     metrics: (run) => getJson(`${base}/metrics${run === undefined ? "" : `?run=${encodeURIComponent(run)}`}`),
     search: (query) => getJson(`${base}/record?${new URLSearchParams(query).toString()}`),
     exportRun: async (run) => {

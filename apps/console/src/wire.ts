@@ -249,6 +249,25 @@ export interface RunName {
   readonly bytes: number
 }
 
+/** A run that was made again on a copy of the workspace. */
+export interface Replay {
+  readonly calls: ReadonlyArray<{
+    readonly step: number
+    readonly tool: string
+    readonly outcome: "same" | "different" | "skipped"
+    readonly differences: ReadonlyArray<string>
+    readonly whySkipped?: string
+  }>
+  readonly files: ReadonlyArray<{ readonly path: string; readonly kind: string }>
+  readonly whyNotBefore?: string
+}
+
+/** Runs that were removed, or would be. */
+export interface PrunedRuns {
+  readonly runs: ReadonlyArray<string>
+  readonly bytes: number
+}
+
 export interface Preview {
   readonly ok: boolean
   readonly preview?: {

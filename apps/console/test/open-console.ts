@@ -52,7 +52,7 @@ export const openConsole = async (
   const { root, state } = workspace
   const server = await serveHaft({
     workspaces: { default: { root, state, sandbox: "none", approval: "ask", ...config }, ...others },
-    tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test" },
+    tokens: { agent: "the-agent-of-this-test", approver: "the-approver-of-this-test", admin: "the-admin-of-this-test" },
     version: "0.0.0",
     port: 0,
     console: directory,

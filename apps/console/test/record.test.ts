@@ -4,6 +4,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 
 import { hasBrowser, launchBrowser, openConsole } from "./open-console.ts"
+import { seriousProblems } from "./serious-problems.ts"
 
 describe.skipIf(!hasBrowser)(
   `the record in the console${hasBrowser ? "" : ": skipped, /usr/bin/chromium is missing"}`,
@@ -35,6 +36,32 @@ describe.skipIf(!hasBrowser)(
       await expect.poll(() => tile("calls").innerText()).toBe("3")
       expect(await tile("failed").innerText()).toBe("0 (0.0 %)")
       expect(console.complaints).toEqual([])
+      workspace.remove()
+    })
+
+    it("replays a run on a copy, and lets only an admin remove old runs", async () => {
+      const workspace = temporaryWorkspace({ "a.txt": "a\n" })
+      const { root, state } = workspace
+      await using console = await openConsole(browser, {}, {}, await withOlderRun(root, state))
+      const { page } = console
+      await console.call("read_file", { path: "a.txt" })
+      await console.goTo("review")
+      await page.getByRole("button", { name: "Replay on a copy" }).click()
+      await page.getByText("1 call: 1 with the same reply, 0 with another, 0 skipped.").waitFor()
+      await console.goTo("overview")
+      await page.getByLabel("Runs to remove").selectOption("All but the current run")
+      await page.getByRole("button", { name: "Find runs" }).click()
+      await page.getByText("Only an admin may do this").waitFor()
+      await page.route("**/runs?before=*", async (route) => {
+        const headers = { ...route.request().headers(), authorization: "Bearer the-admin-of-this-test" }
+        await route.continue({ headers })
+      })
+      await page.getByRole("button", { name: "Find runs" }).click()
+      await page.getByText(/^1 run with/).waitFor()
+      await page.getByRole("button", { name: "Delete", exact: true }).click()
+      await page.getByText(/^Removed 1 run with/).waitFor()
+      expect(((await console.asApprover("runs")) as { runs: ReadonlyArray<object> }).runs).toHaveLength(1)
+      expect(await seriousProblems(page)).toEqual([])
       workspace.remove()
     })
   }

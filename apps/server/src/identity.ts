@@ -79,7 +79,7 @@ export interface IdentityStores {
 }
 
 /** The header with the key of a console's session. */
-const sessionKeyHeader = "haft-session-key"
+export const sessionKeyHeader = "haft-session-key"
 
 const sessionCookie = "haft_session"
 const longestToken = 512

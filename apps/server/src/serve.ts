@@ -41,6 +41,7 @@ import { overviewRoutes } from "./routes/overview.ts"
 import { recordMetricsRoutes } from "./routes/record-metrics.ts"
 import { recordRoutes } from "./routes/record.ts"
 import { ruleRoutes } from "./routes/rules.ts"
+import { runRoutes } from "./routes/runs.ts"
 import { serverRoutes } from "./routes/server.ts"
 import { redirectUri, signInRoutes } from "./routes/sign-in.ts"
 import { terminalRoutes } from "./routes/terminals.ts"
@@ -146,6 +147,7 @@ export const serveHaft = async (options: ServeOptions): Promise<RunningServer> =
     ...ruleRoutes(workspaces),
     ...recordRoutes(workspaces),
     ...recordMetricsRoutes(workspaces),
+    ...runRoutes(workspaces),
     ...terminalRoutes(workspaces),
     ...mcpRoutes(workspaces),
     ...(tokenStore === undefined ? [] : tokenRoutes(tokenStore)),

@@ -28,15 +28,8 @@ const helpers =
 
 /** Commands and terminals that plant what the host's own programs would run, and a root that is exchanged for another. */
 export const attack: Attack = async function* ({ seconds }) {
-  const open = (workspace: TemporaryWorkspace): Promise<OpenHost> =>
-    openHost(
-      standardHost({
-        root: workspace.root,
-        state: workspace.state,
-        approval: "all",
-        packages: ["exec", "pty", "search"]
-      })
-    )
+  const open = ({ root, state }: TemporaryWorkspace): Promise<OpenHost> =>
+    openHost(standardHost({ root, state, packages: ["exec", "pty", "search"] }))
 
   {
     using workspace = temporaryWorkspace()
@@ -49,7 +42,7 @@ export const attack: Attack = async function* ({ seconds }) {
       workspace.put("evil", { text: `#!/bin/sh\necho > '${proof}'\n`, mode: 0o755 })
       const command = plants[count % plants.length] ?? ""
       if (count % 3 === 2) await inTerminal(host, command)
-      else await host.call("run_command", { command })
+      else await host.call("run_command", { command }, { ask })
       for (const directory of ["", "a/b", "node_modules/p", "s", "other"]) {
         const cwd = join(workspace.root, directory)
         if (!existsSync(cwd)) continue
@@ -71,12 +64,12 @@ export const attack: Attack = async function* ({ seconds }) {
     process.env["PATH"] = `${bin}:.::${path ?? ""}`
     const host = await open(workspace)
     const plant = `cd node_modules/.bin; for n in ${helpers}; do printf '#!/bin/sh\\necho $0 >> ${proof}\\nexit 1\\n' > $n; chmod 755 $n; done`
-    await host.call("run_command", { command: plant, env: { PATH: "/usr/bin:/bin" } })
+    await host.call("run_command", { command: plant, env: { PATH: "/usr/bin:/bin" } }, { ask })
     const cases: Array<string> = []
     const tried = await forSeconds(seconds / 4, async (count) => {
       if (count % 2 === 1) await inTerminal(host, "true")
-      else await host.call("run_command", { command: "true" })
-      await host.call("search_text", { query: "evil" })
+      else await host.call("run_command", { command: "true" }, { ask })
+      await host.call("search_text", { query: "evil" }, { ask })
       if (existsSync(proof)) cases.push(`call ${count}`)
     })
     await host.dispose()
@@ -89,15 +82,15 @@ export const attack: Attack = async function* ({ seconds }) {
     const { root, outside } = workspace
     writeFileSync(join(outside, "secret.txt"), "do-not-tell")
     const host = await open(workspace)
-    await host.call("run_command", { command: "true" })
+    await host.call("run_command", { command: "true" }, { ask })
     const cases: Array<string> = []
     const tried = await forSeconds(seconds / 4, async (count) => {
-      const swapped = host.call("run_command", { command: "cat *.txt; echo x > made" })
+      const swapped = host.call("run_command", { command: "cat *.txt; echo x > made" }, { ask })
       await new Promise((resolve) => setTimeout(resolve, count % 12))
       renameSync(root, `${root}-was`)
       renameSync(outside, root)
       const { text } = await swapped
-      const searched = await host.call("search_text", { query: "do-not-tell" })
+      const searched = await host.call("search_text", { query: "do-not-tell" }, { ask })
       if (text.includes("do-not-tell") || searched.text.includes("secret.txt")) cases.push(`read in round ${count}`)
       if (existsSync(join(root, "made"))) cases.push(`written in round ${count}`)
       renameSync(root, outside)
@@ -109,8 +102,11 @@ export const attack: Attack = async function* ({ seconds }) {
   }
 }
 
+/** Yes to every command, and no to what a command has changed: on an overlay that is a question of its own. */
+const ask = async ({ isEffects }: { readonly isEffects?: boolean }) => ({ approved: isEffects !== true })
+
 const inTerminal = async (host: OpenHost, command: string): Promise<void> => {
-  const { wire } = await host.call("open_terminal", { command, yield_time_ms: 5000 })
+  const { wire } = await host.call("open_terminal", { command, yield_time_ms: 5000 }, { ask })
   const { terminal_id } = (wire as { readonly result?: { readonly terminal_id: string } }).result ?? {}
-  await host.call("close_terminal", { terminal_id })
+  await host.call("close_terminal", { terminal_id }, { ask })
 }

@@ -8,6 +8,7 @@ import { addressOf } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
 import type { AgentState, WorkspaceOverview } from "../wire.ts"
 import { Age } from "./approvals/time-left.tsx"
+import { Retention } from "./runs/retention.tsx"
 
 /** News within this time causes one load. */
 const gatherMs = 1_000
@@ -51,6 +52,7 @@ export const Overview = ({ api, workspace }: ScreenProps) => {
           )
         }
       </Loading>
+      <Retention key={workspace} api={api} />
     </>
   )
 }

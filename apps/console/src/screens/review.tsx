@@ -10,6 +10,7 @@ import { addressOf, goTo } from "../route.ts"
 import type { ScreenProps } from "../screen-props.ts"
 import type { AgentState, Preview } from "../wire.ts"
 import { RunChoice } from "./activity/run-choice.tsx"
+import { ReplayRun } from "./runs/replay-run.tsx"
 
 /** All that a run changed, as one diff: to read, to comment on, and to revert. */
 export const Review = ({ api, workspace, run, item }: ScreenProps) => {
@@ -33,6 +34,7 @@ export const Review = ({ api, workspace, run, item }: ScreenProps) => {
           Reload
         </button>
       </header>
+      <ReplayRun key={chosen} api={api} run={chosen} />
       <Loading loaded={loaded}>
         {(preview) => (
           <Changes

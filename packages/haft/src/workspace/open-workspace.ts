@@ -28,6 +28,8 @@ import {
   listRuns,
   openArtifact,
   type OpenArtifact,
+  type PrunedRuns,
+  pruneState,
   type RunFile
 } from "@haft/node/internal"
 import * as Context from "effect/Context"
@@ -49,6 +51,7 @@ import { countEvents } from "../telemetry/count-events.ts"
 import { isExported, openTelemetry, type Telemetry, telemetryOf } from "../telemetry/telemetry.ts"
 import { openTerminals, type OpenTerminals } from "./open-terminals.ts"
 import { type PromiseRules, promiseRules } from "./promise-rules.ts"
+import type { Replay } from "./replay.ts"
 import { rulesIn } from "./rules.ts"
 import { type RunningCalls, trackCalls } from "./running-calls.ts"
 
@@ -85,6 +88,10 @@ export interface OpenWorkspace {
   readonly subscribe: (listener: (event: JournalEvent) => void) => () => void
   /** The runs on record, oldest first. */
   readonly runs: () => ReadonlyArray<RunFile>
+  /** Removes records and artifacts of runs that began before a time; those of living hosts and the newest one stay. */
+  readonly prune: (before: Date, options?: { readonly isDry?: boolean; readonly by?: Party }) => Promise<PrunedRuns>
+  /** Makes the calls of a run again on a copy of the workspace, and compares replies and files. */
+  readonly replay: (run: string) => Promise<Replay>
   /** The record of a run, in parts; undefined when there is none. */
   readonly record: (run: string) => JournalPages | undefined
   /** Open terminals of all hosts. */
@@ -225,6 +232,17 @@ export const openWorkspace = async (
     metrics: (runs = listRuns(state).map(({ name }) => name)) => metricsOf(runs),
     subscribe: journal.subscribe,
     runs: () => listRuns(state),
+    prune: async (before, { isDry = false, by } = {}) => {
+      const found = pruneState(state, { before, isDry: true })
+      if (isDry || found.runs.length === 0) return found
+      await recorded("runs_pruned", { before: before.toISOString(), runs: found.runs.length, bytes: found.bytes }, by)
+      for (const run of found.runs) records.delete(run)
+      return pruneState(state, { before })
+    },
+    replay: async (run) => {
+      const { replayRun } = await import("./replay.ts")
+      return Effect.runPromise(replayRun(config, { run }))
+    },
     record: recordOf,
     terminals: openTerminals(started.terminals, () => hostOf("haft")),
     codeIndex: () =>

@@ -283,8 +283,20 @@ const killAtExit = (sessions: ReadonlyMap<string, Session>) =>
       const kill = (): void => {
         for (const { terminal } of sessions.values()) if (terminal.end === undefined) terminal.killGroup()
       }
-      process.on("exit", kill)
+      if (killers.size === 0) process.on("exit", killAll)
+      killers.add(kill)
       return kill
     }),
-    (kill) => Effect.sync(() => process.off("exit", kill))
+    (kill) =>
+      Effect.sync(() => {
+        killers.delete(kill)
+        if (killers.size === 0) process.off("exit", killAll)
+      })
   )
+
+// One listener for all hosts of the process: Node takes more than ten for a leak.
+const killers = new Set<() => void>()
+
+const killAll = (): void => {
+  for (const kill of killers) kill()
+}

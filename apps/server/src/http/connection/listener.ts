@@ -1,7 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
 
 import { NodeRequest, NodeResponse, sendNodeResponse } from "srvx/node"
 
+import { sessionKeyHeader } from "../../identity.ts"
 import { type HttpAnswer, everyAnswer } from "../answer.ts"
 
 export interface ListenerOptions {
@@ -42,9 +44,12 @@ const write = (
     response.writeHead(status, { ...allHeaders, "content-length": Buffer.byteLength(body ?? "") }).write(body ?? "")
     return discard(request, () => response.end(() => onSent?.()))
   }
+  const packed = typeof body === "string" && isWorthPacking(request, body) ? gzipSync(body) : undefined
+  const sent = packed ?? body
   // With a content-length and one `end`, Node sends headers and body in a single write.
-  const length = body === null ? 0 : Buffer.byteLength(body)
-  response.writeHead(status, { ...allHeaders, "content-length": length }).end(body)
+  const length = sent === null ? 0 : Buffer.byteLength(sent)
+  const encoding = packed === undefined ? {} : { "content-encoding": "gzip", vary: "accept-encoding" }
+  response.writeHead(status, { ...allHeaders, ...encoding, "content-length": length }).end(sent)
   if (response.writableLength === 0 || socket.destroyed) return onSent?.()
   letGoWhenStalled()
   if (onSent === undefined) return undefined
@@ -55,6 +60,20 @@ const write = (
     onSent()
   })
 }
+
+const leastPacked = 1_024
+/** Packing more would hold up other requests. */
+const mostPacked = 1024 * 1024
+
+/**
+ * Tests for the answer to a browser that gets smaller by compression. Programs call from nearby, and gain nothing. What the
+ * browser's session sends it by is not in the answer, so its size tells nothing about that.
+ */
+const isWorthPacking = ({ headers }: IncomingMessage, body: string): boolean =>
+  headers[sessionKeyHeader] !== undefined &&
+  body.length >= leastPacked &&
+  body.length <= mostPacked &&
+  /\bgzip\b/.test(headers["accept-encoding"]?.toString() ?? "")
 
 const mostDiscarded = 64 * 1024 * 1024
 const longestDiscardMs = 5_000
