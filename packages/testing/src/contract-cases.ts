@@ -140,10 +140,15 @@ const withRoot = (value: unknown, root: string): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withRoot(inner, root)]))
 }
 
+const caseKeys = new Set(["workspace", "before", "params", "approve", "asked", "reply", "text", "differs", "files"])
+
 const readCase = (directory: string, dialect: string, file: string): ContractCase => {
   const [tool = ""] = file.split(/[/\\]/)
   const written = JSON.parse(readFileSync(join(directory, file), "utf8")) as Partial<ContractCase>
   if (!("params" in written) || !("reply" in written)) throw new Error(`${file}: a case needs params and reply`)
+  const unknown = Object.keys(written).find((key) => !caseKeys.has(key))
+  if (unknown !== undefined)
+    throw new Error(`${file}: nothing reads '${unknown}'; a case has ${[...caseKeys].join(", ")}`)
   return {
     workspace: {},
     before: [],
