@@ -7,7 +7,6 @@ export default {
   // Programs of the system that tests and benchmarks start, and one of a package that is not the root.
   ignoreBinaries: [
     "openssl",
-    "truncate",
     "ip",
     "apt-get",
     "dpkg-deb",
