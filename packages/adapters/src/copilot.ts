@@ -1,8 +1,10 @@
 import { Buffer } from "node:buffer"
 
+import type { Reply } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { HostCallError, hostFiles } from "./host-files.ts"
+import { absentIfMissing, HostCallError, type HostFiles, hostFiles } from "./host-files.ts"
+import { leftOut, mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./tool-list/names.ts"
 import { listedTools } from "./tool-list/shown-tools.ts"
 
@@ -18,7 +20,14 @@ export interface CopilotTool {
   handler: (
     args: unknown,
     invocation: { readonly toolCallId: string; readonly traceparent?: string; readonly signal?: AbortSignal }
-  ) => Promise<{ textResultForLlm: string; resultType: "success" | "failure" }>
+  ) => Promise<CopilotToolResult>
+}
+
+/** Result of a tool, as the Copilot SDK's `ToolResultObject`. */
+export interface CopilotToolResult {
+  textResultForLlm: string
+  binaryResultsForLlm?: Array<{ data: string; mimeType: string; type: "image" }>
+  resultType: "success" | "failure"
 }
 
 /**
@@ -40,9 +49,23 @@ export const copilotTools = (host: Pick<OpenHost, "tools" | "call">, options: Op
         ...(traceparent !== undefined && { traceParent: traceparent }),
         ...(signal !== undefined && { signal })
       })
-      return { textResultForLlm: reply.text, resultType: reply.ok ? "success" : "failure" }
+      return resultOf(reply)
     }
   }))
+}
+
+/** The SDK takes images beside the text; sounds are named in it. */
+const resultOf = (reply: Reply): CopilotToolResult => {
+  const media = mediaIn(reply)
+  const sounds = media.filter(({ type }) => type === "audio").map(leftOut)
+  const images = media
+    .filter(({ type }) => type === "image")
+    .map(({ data, mimeType }) => ({ data, mimeType, type: "image" as const }))
+  return {
+    textResultForLlm: [reply.text, ...sounds].join("\n"),
+    ...(images.length > 0 && { binaryResultsForLlm: images }),
+    resultType: reply.ok ? "success" : "failure"
+  }
 }
 
 /** The Copilot SDK's `SessionFsProvider`, without a database. */
@@ -72,12 +95,15 @@ export const copilotSessionFs = (host: Pick<OpenHost, "call" | "dialect">, optio
   const files = hostFiles(host, options)
   const read = async (path: string): Promise<string> => Buffer.from(await files.readBytes(path)).toString("utf8")
   const write = (path: string, content: string): Promise<void> => files.writeBytes(path, Buffer.from(content))
+  // The SDK does not wait for one append before the next.
+  let lastAppend: Promise<void> = Promise.resolve()
   return {
     readFile: (path) => withErrno(read(path)),
     writeFile: (path, content) => withErrno(write(path, content)),
-    appendFile: async (path, content) => {
-      const before = (await files.stat(path)) === undefined ? "" : await read(path)
-      await withErrno(write(path, `${before}${content}`))
+    appendFile: (path, content) => {
+      const appended = lastAppend.then(() => append(files, path, Buffer.from(content)))
+      lastAppend = appended.catch(() => undefined)
+      return withErrno(appended)
     },
     exists: async (path) => (await files.stat(path)) !== undefined,
     stat: async (path) => {
@@ -97,8 +123,36 @@ export const copilotSessionFs = (host: Pick<OpenHost, "call" | "dialect">, optio
       if (force && (await files.stat(path)) === undefined) return
       await withErrno(files.remove(path, recursive))
     },
-    rename: (from, to) => withErrno(files.move(from, to))
+    // As rename(2): sessions save a file by renaming a temporary one over it.
+    rename: (from, to) => withErrno(files.move(from, to, { overwrite: true }))
   }
+}
+
+const appendAttempts = 5
+
+/** Replaces a file by its bytes and more, unless another writer changed it meanwhile: then once more. */
+const append = async ({ call }: HostFiles, path: string, more: Uint8Array): Promise<void> => {
+  for (let attempt = 1; ; attempt++) {
+    const before = await absentIfMissing(call<BytesRead>("read_file", { path, encoding: "base64" }))
+    const bytes = Buffer.concat([Buffer.from(before?.content ?? "", "base64"), more])
+    const unchanged =
+      before === undefined
+        ? { overwrite: false }
+        : before.fingerprint !== undefined && { expected_fingerprint: before.fingerprint }
+    try {
+      return await call("write_file", { path, content: bytes.toString("base64"), encoding: "base64", ...unchanged })
+    } catch (cause) {
+      const wasChanged =
+        cause instanceof HostCallError && (cause.code === "stale_file" || cause.code === "already_exists")
+      if (!wasChanged || attempt === appendAttempts) throw cause
+    }
+  }
+}
+
+interface BytesRead {
+  readonly content: string
+  /** Left out for large files. */
+  readonly fingerprint?: string
 }
 
 /** The SDK knows a missing file by the code that Node has for it. */

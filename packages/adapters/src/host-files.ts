@@ -48,7 +48,7 @@ export interface HostFiles {
   /** Undefined where nothing is. */
   readonly stat: (path: string, options?: Options) => Promise<Omit<HostEntry, "name"> | undefined>
   readonly remove: (path: string, recursive: boolean, options?: Options) => Promise<void>
-  readonly move: (from: string, to: string, options?: Options) => Promise<void>
+  readonly move: (from: string, to: string, options?: Options & { readonly overwrite?: boolean }) => Promise<void>
   readonly makeDirectory: (path: string, options?: Options) => Promise<void>
   readonly run: (command: HostCommand, options?: Options) => Promise<CommandResult>
   /** Any tool's output; fails as the others do. */
@@ -90,7 +90,8 @@ export const hostFiles = (host: Pick<OpenHost, "call" | "dialect">, shared: Opti
       return entries?.find(({ name }) => name === base)
     },
     remove: async (path, recursive, options) => void (await call("delete_path", { path, recursive }, options)),
-    move: async (from, to, options) => void (await call("move_path", { from, to }, options)),
+    move: async (from, to, { overwrite = false, ...options } = {}) =>
+      void (await call("move_path", { from, to, overwrite }, options)),
     makeDirectory: async (path, options) => void (await call("create_directory", { path }, options)),
     run: async ({ command, directory = ".", env = {}, timeoutMs }, options) => {
       const args = { command, cwd: directory, env, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) }
