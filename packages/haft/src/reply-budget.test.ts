@@ -98,7 +98,8 @@ describe("a failure that quotes a large argument", () => {
     const sizes: Array<string> = []
     const call = async (tool: string, args: unknown) => {
       const reply = await opened.host.call(tool, args)
-      if (!reply.ok && JSON.stringify(reply).length > 6 * 32_768) sizes.push(`${tool} ${Object.keys(args as object)}`)
+      if (!reply.ok && JSON.stringify(reply).length > 6 * 32_768)
+        sizes.push(`${tool} ${Object.keys(args as object).join()}`)
     }
     await call(large, {})
     for (const { name, inputSchema } of opened.host.tools) {
