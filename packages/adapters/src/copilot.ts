@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer"
 import type { Reply } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
-import { absentIfMissing, HostCallError, type HostFiles, hostFiles } from "./host-files.ts"
+import { HostCallError, hostFiles } from "./host-files.ts"
 import { leftOut, mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./tool-list/names.ts"
 import { listedTools } from "./tool-list/shown-tools.ts"
@@ -95,16 +95,10 @@ export const copilotSessionFs = (host: Pick<OpenHost, "call" | "dialect">, optio
   const files = hostFiles(host, options)
   const read = async (path: string): Promise<string> => Buffer.from(await files.readBytes(path)).toString("utf8")
   const write = (path: string, content: string): Promise<void> => files.writeBytes(path, Buffer.from(content))
-  // The SDK does not wait for one append before the next.
-  let lastAppend: Promise<void> = Promise.resolve()
   return {
     readFile: (path) => withErrno(read(path)),
     writeFile: (path, content) => withErrno(write(path, content)),
-    appendFile: (path, content) => {
-      const appended = lastAppend.then(() => append(files, path, Buffer.from(content)))
-      lastAppend = appended.catch(() => undefined)
-      return withErrno(appended)
-    },
+    appendFile: (path, content) => withErrno(files.append(path, content)),
     exists: async (path) => (await files.stat(path)) !== undefined,
     stat: async (path) => {
       const found = await files.stat(path)
@@ -126,33 +120,6 @@ export const copilotSessionFs = (host: Pick<OpenHost, "call" | "dialect">, optio
     // As rename(2): sessions save a file by renaming a temporary one over it.
     rename: (from, to) => withErrno(files.move(from, to, { overwrite: true }))
   }
-}
-
-const appendAttempts = 5
-
-/** Replaces a file by its bytes and more, unless another writer changed it meanwhile: then once more. */
-const append = async ({ call }: HostFiles, path: string, more: Uint8Array): Promise<void> => {
-  for (let attempt = 1; ; attempt++) {
-    const before = await absentIfMissing(call<BytesRead>("read_file", { path, encoding: "base64" }))
-    const bytes = Buffer.concat([Buffer.from(before?.content ?? "", "base64"), more])
-    const unchanged =
-      before === undefined
-        ? { overwrite: false }
-        : before.fingerprint !== undefined && { expected_fingerprint: before.fingerprint }
-    try {
-      return await call("write_file", { path, content: bytes.toString("base64"), encoding: "base64", ...unchanged })
-    } catch (cause) {
-      const wasChanged =
-        cause instanceof HostCallError && (cause.code === "stale_file" || cause.code === "already_exists")
-      if (!wasChanged || attempt === appendAttempts) throw cause
-    }
-  }
-}
-
-interface BytesRead {
-  readonly content: string
-  /** Left out for large files. */
-  readonly fingerprint?: string
 }
 
 /** The SDK knows a missing file by the code that Node has for it. */

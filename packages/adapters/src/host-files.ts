@@ -44,6 +44,8 @@ type Options = Pick<PromiseCallOptions, "ask" | "signal">
 export interface HostFiles {
   readonly readBytes: (path: string, options?: Options) => Promise<Uint8Array>
   readonly writeBytes: (path: string, content: Uint8Array, options?: Options) => Promise<void>
+  /** In the encoding of the file; without any text, nothing is done. */
+  readonly append: (path: string, text: string, options?: Options) => Promise<void>
   readonly list: (path: string, options?: Options) => Promise<ReadonlyArray<HostEntry>>
   /** Undefined where nothing is. */
   readonly stat: (path: string, options?: Options) => Promise<Omit<HostEntry, "name"> | undefined>
@@ -82,6 +84,9 @@ export const hostFiles = (host: Pick<OpenHost, "call" | "dialect">, shared: Opti
     },
     writeBytes: async (path, content, options) => {
       await call("write_file", { path, content: Buffer.from(content).toString("base64"), encoding: "base64" }, options)
+    },
+    append: async (path, content, options) => {
+      if (content !== "") await call("append_file", { path, content }, options)
     },
     stat: async (path, options) => {
       const { dir, base } = posix.parse(posix.normalize(path).replace(/(?<=.)\/$/, ""))

@@ -82,7 +82,7 @@ it("the file system of a Copilot session is haft's workspace", async () => {
   await expect(fs.readFile("../x")).rejects.toMatchObject({ code: "path_outside_workspace" })
 })
 
-it("appends of a Copilot session keep a file's bytes, each other and the changes of others", async () => {
+it("appends of a Copilot session keep a file's encoding, their order and the appends of other sessions", async () => {
   const before = Buffer.from([0xe9, 0xff, 0x0a])
   using workspace = temporaryWorkspace({ "latin.txt": before, "log.jsonl": "0\n" })
   const { root, state } = workspace
@@ -90,13 +90,14 @@ it("appends of a Copilot session keep a file's bytes, each other and the changes
   const one = copilotSessionFs(host)
   const other = copilotSessionFs(host)
   await one.appendFile("latin.txt", "é\n")
-  expect(workspace.bytes("latin.txt")).toEqual(Buffer.concat([before, Buffer.from("é\n")]))
+  expect(workspace.bytes("latin.txt")).toEqual(Buffer.concat([before, Buffer.from("é\n", "latin1")]))
   const names = ["1", "2", "3", "4"]
   await Promise.all(names.flatMap((name) => [one.appendFile("log.jsonl", `${name}\n`), one.appendFile("new", name)]))
   expect([workspace.read("log.jsonl"), workspace.read("new")]).toEqual(["0\n1\n2\n3\n4\n", "1234"])
   await Promise.all([one.appendFile("both", "a"), other.appendFile("both", "b")])
   expect(workspace.read("both")).toHaveLength(2)
   await expect(one.appendFile("../x", "1")).rejects.toMatchObject({ code: "path_outside_workspace" })
+  await one.appendFile("new", "")
   await one.appendFile("new", "5")
   expect(workspace.read("new")).toBe("12345")
 })
