@@ -57,3 +57,8 @@ test("packages name settings in their messages, and leave the options of the com
   const places = placesOf(["packages/*/src/**/*.ts"], options).filter((place) => !place.includes(".test.ts:"))
   expect(places).toEqual([])
 })
+
+test("no file holds a merge conflict, also one that the formatter took for a quotation or a table", () => {
+  const markers = /^(?:<{7}|\|{7}|>{7}) \S.*|^(?:> ){7}\S.*|^\| ={7} .*/gm
+  expect(placesOf([...sources, ...documents, ".changeset/*.md"], markers)).toEqual([])
+})

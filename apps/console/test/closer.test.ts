@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("button", { name: "Edit letters" }).click()
       expect(await page.getByLabel("Only these paths (written)").inputValue()).toBe("a.txt")
       expect(await page.getByLabel("Max uses").inputValue()).toBe("2")
-      await page.getByLabel("Note").fill("noted")
+      await page.getByLabel("Note", { exact: true }).fill("noted")
       await page.getByRole("button", { name: "Save the rule" }).click()
       await page.locator(".card.is-off").getByText("used 1 of 2 times · noted").waitFor()
     })

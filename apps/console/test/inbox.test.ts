@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)(
       await page.getByRole("button", { name: "Approve", exact: true }).click()
       expect(await replies[0]).toMatchObject({ ok: true })
       await console.goTo("overview")
-      await page.getByRole("row", { name: /docs ask 0 0 0 1 just now Healthy/ }).waitFor()
+      await page.getByRole("row", { name: /docs ask 0 0 0 1 just now not built Healthy/ }).waitFor()
       expect(await seriousProblems(page)).toEqual([])
       expect(console.complaints).toEqual([])
     })

@@ -80,37 +80,41 @@ interface Report {
   readonly cursor: number
 }
 
+/** Bytes of output that one reading returns at most. The middle of more is left out, with a note in its place. */
+const readingBytes = 1_000_000
+
 /** A background process. The host has both of its streams in order of arrival, in `stdout`. */
 const spawn = async (
   { call }: HostFiles,
   { command, workingDirectory = ".", env = {}, abortSignal, stdin }: SpawnRequest
 ): Promise<ProcessWithoutStdin> => {
   if (stdin === true) throw new TypeError("processes get no standard input here")
-  const started = await call<Report>("start_process", { command, cwd: workingDirectory, env, wait_ms: 0 })
-  const { process_id } = started
-  const ended = Promise.withResolvers<{ exitCode: number }>()
+  const args = { command, cwd: workingDirectory, env, wait_ms: 0 }
+  const { process_id } = await call<Report>("start_process", args, signalOf(abortSignal))
   const kill = async (): Promise<void> => void (await call("stop_process", { process_id }))
-  abortSignal?.addEventListener("abort", () => void kill().catch(() => undefined), { once: true })
-  let report = started
+  const killQuietly = (): void => void kill().catch(() => undefined)
+  if (abortSignal?.aborted === true) killQuietly()
+  else abortSignal?.addEventListener("abort", killQuietly, { once: true })
+  let read: Pick<Report, "state" | "cursor"> = { state: "running", cursor: 0 }
   const stdout = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      if (started.output !== "") controller.enqueue(Buffer.from(started.output))
-    },
     pull: async (controller) => {
-      while (report.state === "running") {
-        await call("wait_for", { process_id, pattern: ".", from: report.cursor })
-        report = await call<Report>("read_output", { process_id, cursor: report.cursor })
+      while (read.state === "running") {
+        const { cursor } = read
+        const report = await call<Report>("read_output", { process_id, cursor, max_bytes: readingBytes })
+        read = report
         if (report.output !== "") return controller.enqueue(Buffer.from(report.output))
+        if (report.state === "running") await call("wait_for", { process_id, pattern: ".", from: report.cursor })
       }
       controller.close()
-      ended.resolve({ exitCode: report.exit_code ?? 1 })
     }
   })
-  const process: Experimental_SandboxProcess = {
-    stdout,
-    stderr: new Blob([]).stream(),
-    wait: () => ended.promise,
-    kill
+  // A process ends without a reader of its output, too.
+  const exit = async (): Promise<{ exitCode: number }> => {
+    for (;;) {
+      const { state, exit_code } = await call<Report>("wait_for", { process_id })
+      if (state === "ended") return { exitCode: exit_code ?? 1 }
+    }
   }
+  const process: Experimental_SandboxProcess = { stdout, stderr: new Blob([]).stream(), wait: exit, kill }
   return process as ProcessWithoutStdin
 }

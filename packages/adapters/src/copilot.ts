@@ -1,8 +1,10 @@
 import { Buffer } from "node:buffer"
 
+import type { Reply } from "@haft/core"
 import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 
 import { HostCallError, hostFiles } from "./host-files.ts"
+import { leftOut, mediaIn } from "./media-blocks.ts"
 import { legalNames } from "./tool-list/names.ts"
 import { listedTools } from "./tool-list/shown-tools.ts"
 
@@ -18,7 +20,14 @@ export interface CopilotTool {
   handler: (
     args: unknown,
     invocation: { readonly toolCallId: string; readonly traceparent?: string; readonly signal?: AbortSignal }
-  ) => Promise<{ textResultForLlm: string; resultType: "success" | "failure" }>
+  ) => Promise<CopilotToolResult>
+}
+
+/** Result of a tool, as the Copilot SDK's `ToolResultObject`. */
+export interface CopilotToolResult {
+  textResultForLlm: string
+  binaryResultsForLlm?: Array<{ data: string; mimeType: string; type: "image" }>
+  resultType: "success" | "failure"
 }
 
 /**
@@ -40,9 +49,23 @@ export const copilotTools = (host: Pick<OpenHost, "tools" | "call">, options: Op
         ...(traceparent !== undefined && { traceParent: traceparent }),
         ...(signal !== undefined && { signal })
       })
-      return { textResultForLlm: reply.text, resultType: reply.ok ? "success" : "failure" }
+      return resultOf(reply)
     }
   }))
+}
+
+/** The SDK takes images beside the text; sounds are named in it. */
+const resultOf = (reply: Reply): CopilotToolResult => {
+  const media = mediaIn(reply)
+  const sounds = media.filter(({ type }) => type === "audio").map(leftOut)
+  const images = media
+    .filter(({ type }) => type === "image")
+    .map(({ data, mimeType }) => ({ data, mimeType, type: "image" as const }))
+  return {
+    textResultForLlm: [reply.text, ...sounds].join("\n"),
+    ...(images.length > 0 && { binaryResultsForLlm: images }),
+    resultType: reply.ok ? "success" : "failure"
+  }
 }
 
 /** The Copilot SDK's `SessionFsProvider`, without a database. */
@@ -75,10 +98,7 @@ export const copilotSessionFs = (host: Pick<OpenHost, "call" | "dialect">, optio
   return {
     readFile: (path) => withErrno(read(path)),
     writeFile: (path, content) => withErrno(write(path, content)),
-    appendFile: async (path, content) => {
-      const before = (await files.stat(path)) === undefined ? "" : await read(path)
-      await withErrno(write(path, `${before}${content}`))
-    },
+    appendFile: (path, content) => withErrno(files.append(path, content)),
     exists: async (path) => (await files.stat(path)) !== undefined,
     stat: async (path) => {
       const found = await files.stat(path)
@@ -97,7 +117,8 @@ export const copilotSessionFs = (host: Pick<OpenHost, "call" | "dialect">, optio
       if (force && (await files.stat(path)) === undefined) return
       await withErrno(files.remove(path, recursive))
     },
-    rename: (from, to) => withErrno(files.move(from, to))
+    // As rename(2): sessions save a file by renaming a temporary one over it.
+    rename: (from, to) => withErrno(files.move(from, to, { overwrite: true }))
   }
 }
 

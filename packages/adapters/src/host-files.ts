@@ -44,11 +44,13 @@ type Options = Pick<PromiseCallOptions, "ask" | "signal">
 export interface HostFiles {
   readonly readBytes: (path: string, options?: Options) => Promise<Uint8Array>
   readonly writeBytes: (path: string, content: Uint8Array, options?: Options) => Promise<void>
+  /** In the encoding of the file; without any text, nothing is done. */
+  readonly append: (path: string, text: string, options?: Options) => Promise<void>
   readonly list: (path: string, options?: Options) => Promise<ReadonlyArray<HostEntry>>
   /** Undefined where nothing is. */
   readonly stat: (path: string, options?: Options) => Promise<Omit<HostEntry, "name"> | undefined>
   readonly remove: (path: string, recursive: boolean, options?: Options) => Promise<void>
-  readonly move: (from: string, to: string, options?: Options) => Promise<void>
+  readonly move: (from: string, to: string, options?: Options & { readonly overwrite?: boolean }) => Promise<void>
   readonly makeDirectory: (path: string, options?: Options) => Promise<void>
   readonly run: (command: HostCommand, options?: Options) => Promise<CommandResult>
   /** Any tool's output; fails as the others do. */
@@ -83,6 +85,9 @@ export const hostFiles = (host: Pick<OpenHost, "call" | "dialect">, shared: Opti
     writeBytes: async (path, content, options) => {
       await call("write_file", { path, content: Buffer.from(content).toString("base64"), encoding: "base64" }, options)
     },
+    append: async (path, content, options) => {
+      if (content !== "") await call("append_file", { path, content }, options)
+    },
     stat: async (path, options) => {
       const { dir, base } = posix.parse(posix.normalize(path).replace(/(?<=.)\/$/, ""))
       if (base === "" || base === ".") return { kind: "directory", size: 0, modified: new Date(0).toISOString() }
@@ -90,7 +95,8 @@ export const hostFiles = (host: Pick<OpenHost, "call" | "dialect">, shared: Opti
       return entries?.find(({ name }) => name === base)
     },
     remove: async (path, recursive, options) => void (await call("delete_path", { path, recursive }, options)),
-    move: async (from, to, options) => void (await call("move_path", { from, to }, options)),
+    move: async (from, to, { overwrite = false, ...options } = {}) =>
+      void (await call("move_path", { from, to, overwrite }, options)),
     makeDirectory: async (path, options) => void (await call("create_directory", { path }, options)),
     run: async ({ command, directory = ".", env = {}, timeoutMs }, options) => {
       const args = { command, cwd: directory, env, ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }) }

@@ -11,6 +11,7 @@ import * as z from "zod"
 import { plain } from "../test/words-host.ts"
 import { aiSdkTools } from "./ai-sdk.ts"
 import { anthropicTools } from "./anthropic/index.ts"
+import { copilotTools } from "./copilot.ts"
 import { genaiTool } from "./google-genai.ts"
 import { mcpServer } from "./mcp/index.ts"
 import { openaiTools } from "./openai/index.ts"
@@ -88,6 +89,15 @@ it("gives Gemini's API images and sounds as parts of the response", async () => 
       }
     }
   ])
+})
+
+it("gives a Copilot session images beside the text, and a note about sounds", async () => {
+  const [tool] = copilotTools(host)
+  expect(await tool?.handler({}, { toolCallId: "t" })).toEqual({
+    textResultForLlm: `two things\n${noAudio}`,
+    binaryResultsForLlm: [{ type: "image", data: pixels, mimeType: "image/png" }],
+    resultType: "success"
+  })
 })
 
 it("gives MCP clients the text, then images and sounds", async () => {

@@ -48,10 +48,12 @@ it("tools of a Copilot session override built-in ones, and answer with the call'
   const read = tools.find(({ name }) => name === "Read")
   expect(read).toMatchObject({ overridesBuiltInTool: true, skipPermission: true, parameters: { type: "object" } })
   expect(await read?.handler({ file_path: "a.txt" }, { toolCallId: "t1", ...options })).toEqual({
-    textResultForLlm: "     1→one",
+    textResultForLlm: "1\tone\n2\t",
     resultType: "success"
   })
   expect(await read?.handler({ file_path: "nope" }, { toolCallId: "t2" })).toMatchObject({ resultType: "failure" })
+  const aborted = { toolCallId: "t3", signal: AbortSignal.abort() }
+  await expect(read?.handler({ file_path: "a.txt" }, aborted)).rejects.toThrow("aborted")
 })
 
 it("the file system of a Copilot session is haft's workspace", async () => {
@@ -69,10 +71,33 @@ it("the file system of a Copilot session is haft's workspace", async () => {
   expect(await fs.stat("d/n.txt")).toMatchObject({ isFile: true, isDirectory: false, size: 4 })
   await fs.rename("d/n.txt", "d/o.txt")
   expect([await fs.exists("d/n.txt"), await fs.exists("d/o.txt")]).toEqual([false, true])
+  await fs.writeFile("d/o.txt.tmp", "replaced\n")
+  await fs.rename("d/o.txt.tmp", "d/o.txt")
+  expect([await fs.readFile("d/o.txt"), await fs.exists("d/o.txt.tmp")]).toEqual(["replaced\n", false])
   await fs.rm("d", true, false)
   await fs.rm("d", true, true)
   await expect(fs.rm("d", true, false)).rejects.toMatchObject({ code: "ENOENT" })
   await expect(fs.readFile("nope")).rejects.toMatchObject({ code: "ENOENT" })
   await expect(fs.stat("nope")).rejects.toMatchObject({ code: "ENOENT" })
   await expect(fs.readFile("../x")).rejects.toMatchObject({ code: "path_outside_workspace" })
+})
+
+it("appends of a Copilot session keep a file's encoding, their order and the appends of other sessions", async () => {
+  const before = Buffer.from([0xe9, 0xff, 0x0a])
+  using workspace = temporaryWorkspace({ "latin.txt": before, "log.jsonl": "0\n" })
+  const { root, state } = workspace
+  await using host = await openHost({ root, state, approval: "all" })
+  const one = copilotSessionFs(host)
+  const other = copilotSessionFs(host)
+  await one.appendFile("latin.txt", "é\n")
+  expect(workspace.bytes("latin.txt")).toEqual(Buffer.concat([before, Buffer.from("é\n", "latin1")]))
+  const names = ["1", "2", "3", "4"]
+  await Promise.all(names.flatMap((name) => [one.appendFile("log.jsonl", `${name}\n`), one.appendFile("new", name)]))
+  expect([workspace.read("log.jsonl"), workspace.read("new")]).toEqual(["0\n1\n2\n3\n4\n", "1234"])
+  await Promise.all([one.appendFile("both", "a"), other.appendFile("both", "b")])
+  expect(workspace.read("both")).toHaveLength(2)
+  await expect(one.appendFile("../x", "1")).rejects.toMatchObject({ code: "path_outside_workspace" })
+  await one.appendFile("new", "")
+  await one.appendFile("new", "5")
+  expect(workspace.read("new")).toBe("12345")
 })

@@ -78,3 +78,28 @@ it("a spawned process streams what it prints, and can be killed", async () => {
   expect(await new Response(endless.stdout).text()).toBe("")
   await expect(sandbox.spawn({ command: "cat", stdin: true })).rejects.toThrow("no standard input")
 })
+
+it("a spawned process ends without a reader of its output, which is not shortened", async () => {
+  await using one = await opened({})
+  const sandbox = aiSdkSandbox(one.host)
+  const unread = await sandbox.spawn({ command: "echo a; sleep 0.1; echo b; sleep 0.1; echo c; exit 4" })
+  expect(await unread.wait()).toEqual({ exitCode: 4 })
+  expect(await new Response(unread.stdout).text()).toBe("a\nb\nc\n")
+  const cancelled = await sandbox.spawn({ command: "echo a; exit 5" })
+  await cancelled.stdout.cancel()
+  expect(await cancelled.wait()).toEqual({ exitCode: 5 })
+  const long = await sandbox.spawn({ command: "head -c 300000 /dev/zero | tr '\\0' x" })
+  expect(await new Response(long.stdout).text()).toHaveLength(300_000)
+})
+
+it("a spawned process ends when its signal is aborted, and does not start after that", async () => {
+  await using one = await opened({})
+  const sandbox = aiSdkSandbox(one.host)
+  const controller = new AbortController()
+  const endless = await sandbox.spawn({ command: "sleep 600", abortSignal: controller.signal })
+  controller.abort()
+  expect(await endless.wait()).toEqual({ exitCode: 1 })
+  const started = sandbox.spawn({ command: "touch late.txt", abortSignal: controller.signal })
+  await expect(started).rejects.toThrow("aborted")
+  expect(one.workspace.exists("late.txt")).toBe(false)
+})
