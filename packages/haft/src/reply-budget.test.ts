@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { describe, expect, it } from "@effect/vitest"
+import type { JsonSchema } from "@haft/core"
 import { temporaryWorkspace } from "@haft/testing"
 
-import type { DialectName, HaftConfig } from "./internal.ts"
+import { type DialectName, dialectNames, type HaftConfig } from "./internal.ts"
 import { openHost } from "./promise.ts"
 
 const open = async (config: HaftConfig = {}) => {
@@ -86,3 +87,49 @@ describe("a reply beyond its budget", () => {
     expect(reply.text).toBe("x".repeat(30_000))
   })
 })
+
+// Failures quote arguments: the name of a session, a pattern, a path, the name of the tool itself.
+describe("a failure that quotes a large argument", () => {
+  const large = "x".repeat(200_000)
+
+  it.each(dialectNames)("stays within the budget, whatever tool and parameter of %s it is about", async (dialect) => {
+    await using opened = await open({ dialect })
+    opened.workspace.put("a.txt", "one\n")
+    const sizes: Array<string> = []
+    const call = async (tool: string, args: unknown) => {
+      const reply = await opened.host.call(tool, args)
+      if (!reply.ok && JSON.stringify(reply).length > 6 * 32_768)
+        sizes.push(`${tool} ${Object.keys(args as object).join()}`)
+    }
+    await call(large, {})
+    for (const { name, inputSchema } of opened.host.tools) {
+      for (const [parameter, other] of textParameters(inputSchema)) await call(name, { ...other, [parameter]: large })
+    }
+    expect(sizes).toEqual([])
+  })
+
+  it("keeps the beginning and the end of the message", async () => {
+    await using opened = await open()
+    const { error } = await opened.host.call("close_terminal", { terminal_id: large })
+    expect(error?.code).toBe("session_not_found")
+    expect(error?.message).toMatch(/^there is no session 'x+\n\[\d+ bytes left out\]\nx+'/)
+  })
+})
+
+/** Each text parameter of a tool, with something that fits for those that the tool requires beside it. */
+const textParameters = (schema: JsonSchema): ReadonlyArray<[string, Record<string, unknown>]> => {
+  const properties = Object.entries((schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>)
+  const required = (schema["required"] ?? []) as ReadonlyArray<string>
+  const fitting = ({ enum: choices, type }: JsonSchema): unknown =>
+    (choices as ReadonlyArray<unknown> | undefined)?.[0] ??
+    { integer: 1, number: 1, boolean: false, array: [], object: {} }[String(type)] ??
+    "a.txt"
+  return properties
+    .filter(([name, { type }]) => type === "string" && !/^(?:code|cmd|command|content|text)$/.test(name))
+    .map(([name]) => [
+      name,
+      Object.fromEntries(
+        properties.filter(([key]) => required.includes(key)).map(([key, value]) => [key, fitting(value)])
+      )
+    ])
+}

@@ -171,13 +171,14 @@ describe.skipIf(findPostgres() === undefined)("members of a cluster (needs Postg
   it("go on with the standby after a failover, with every commit that was answered", async () => {
     const primary = await startPostgres()
     onTestFinished(primary.remove)
-    const one = await startMember(primary.url)
+    // Setting up the standby takes longer than a short lease on a busy machine.
+    const one = await startMember(primary.url, { leaseMs: 6_000 })
     const copy = await openAt(one)
     const standby = await primary.startStandby()
     onTestFinished(standby.remove)
     for (const index of [1, 2, 3]) expect(await write(copy, `before-${index}`, `${index}\n`)).toBe("made")
     await primary.kill()
-    expect(await limited(write(copy, "during", "during\n"))).toBe("cluster_unavailable")
+    expect(await limited(write(copy, "during", "during\n"))).toMatch(/^(?:cluster_unavailable|unknown_outcome)$/)
     await standby.promote()
     one.network.redirect(standby.port)
     let count = 0

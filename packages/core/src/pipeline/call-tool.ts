@@ -38,7 +38,7 @@ import {
 import { exhaustedIn, outOfResources } from "./out-of-resources.ts"
 import { paramsForRecord } from "./recorded-params.ts"
 import { redactProgress, redactReply, refuseMark } from "./redact-reply.ts"
-import { holdToBudget } from "./reply-budget.ts"
+import { holdErrorToBudget, holdToBudget, type ReplyBudget } from "./reply-budget.ts"
 import { stepSpan } from "./trace.ts"
 
 /** The codes that a call of any tool can fail with: those of the road with a tool that can't fail itself. */
@@ -88,7 +88,7 @@ export const callTool = <R>(
   args: unknown,
   options: CallOptions = {}
 ): Effect.Effect<Reply, never, R | RoadServices> =>
-  Effect.uninterruptibleMask((restore) => road(settings, name, args, options, restore))
+  Effect.uninterruptibleMask((restore) => road(settings, shortName(name), args, options, restore))
 
 // Outside of callTool, so that the generator function is made once: making it for every call took longer than running it.
 const road = Effect.fnUntraced(function* <R>(
@@ -260,10 +260,9 @@ const travel = Effect.fnUntraced(function* <R, Code extends ErrorCode>(
   }
   const approved = yield* approve(settings.dialect, tool, decoded, watcher)
   known.prepared = approved.prepared
-  const clipsTexts = tool.dialect === "any" || settings.dialect.clipsTexts === true
   const executed = withTimeout(approved.prepared).pipe(
     stepSpan("execute"),
-    Effect.flatMap((done) => holdToBudget(done, call, { bytes: settings.replyBytes, clipsTexts }))
+    Effect.flatMap((done) => holdToBudget(done, call, budgetOf(settings, tool)))
   )
   const { facts, state, prepared, refusedHunks }: ApprovedCall<R, Code> = approved
   const ledger = yield* CallLedger
@@ -295,11 +294,22 @@ const findTool = <R, Code extends ErrorCode>(
 ): Effect.Effect<FailingTool<R, Code>, ToolError<"unknown_tool">> => {
   const tool = settings.find(name)
   return tool === undefined
-    ? toolError("unknown_tool", `unknown tool '${name}'`, {
+    ? toolError("unknown_tool", `unknown tool '${shortName(name)}'`, {
         suggestion: `Use one of: ${settings.names().join(", ")}.`
       })
     : Effect.succeed(tool)
 }
+
+/** No tool has a longer name. A longer one, which a caller made up, is on record and in the reply by its beginning. */
+const longestName = 1_000
+
+const shortName = (name: string): string =>
+  name.length <= longestName ? name : `${name.slice(0, longestName).toWellFormed()}…`
+
+const budgetOf = (
+  { dialect, replyBytes }: Pick<RoadSettings<never>, "dialect" | "replyBytes">,
+  tool: Pick<Tool<unknown>, "dialect"> | undefined
+): ReplyBudget => ({ bytes: replyBytes, clipsTexts: tool?.dialect === "any" || dialect.clipsTexts === true })
 
 const withTimeout = <R, Code extends ErrorCode>(
   prepared: PreparedCall<R, Code>
@@ -389,25 +399,31 @@ interface Finished {
 // A reply is made of the tool's output and of its own wording for failures. A bug in either ends this call as
 // `internal_error`, worded without the tool's help, and nothing else.
 const encoded = <R>(
-  { dialect, redactReplies }: RoadSettings<R>,
+  settings: RoadSettings<R>,
   finished: Finished,
   known: KnownSoFar,
   outcome: Executed | ToolError
 ): Effect.Effect<Reply> => {
   const { prepared: _itsWording, ...withoutWording } = known
   const failed = (cause: unknown): Effect.Effect<Reply> =>
-    Effect.map(defectIn(finished.call, cause), (defect) => encode(dialect, finished, withoutWording, defect))
+    Effect.map(defectIn(finished.call, cause), (defect) => encode(settings, finished, withoutWording, defect))
   try {
-    const reply = encode(dialect, finished, known, outcome)
+    const reply = encode(settings, finished, known, outcome)
     const problem = whyNoData(reply.wire) ?? whyNoData(reply.text) ?? whyNoData(reply.blocks)
-    if (problem === undefined) return Effect.succeed(redactReplies ? redactReply(reply) : reply)
+    if (problem === undefined) return Effect.succeed(settings.redactReplies ? redactReply(reply) : reply)
     return failed(`what it answers is no plain data: ${problem}`)
   } catch (cause) {
     return failed(cause)
   }
 }
 
-const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome: Executed | ToolError): Reply => {
+const encode = (
+  settings: Pick<RoadSettings<never>, "dialect" | "replyBytes">,
+  finished: Finished,
+  known: KnownSoFar,
+  outcome: Executed | ToolError
+): Reply => {
+  const { dialect } = settings
   const writes = known.facts?.writes.map(({ path }) => path) ?? []
   const adjusted = [...(known.prepared?.adjusted ?? []), ...(known.notes ?? [])]
   const { durationMs } = finished
@@ -418,7 +434,7 @@ const encode = (dialect: Dialect, finished: Finished, known: KnownSoFar, outcome
     const wire = dialect.success(shortened === undefined ? told : { ...told, shortened })
     return { ok: true, output, wire, text, blocks, writes, adjusted, ...notesIn(known), durationMs }
   }
-  const error = reword(dialect, known.prepared, outcome)
+  const error = holdErrorToBudget(reword(dialect, known.prepared, outcome), budgetOf(settings, known.tool))
   const failure = { ...finished, error, writes, adjusted, errorName: dialect.errorNames[error.code] }
   const wire = dialect.failure(failure)
   const text = dialect.failureText?.(failure) ?? failureText(error)

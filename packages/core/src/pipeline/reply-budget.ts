@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import { whyNoData } from "../schema/reply-limits.ts"
 import { artifactAddress, artifactLink, Artifacts } from "../services/artifacts.ts"
 import { clipText } from "../text/clip.ts"
+import { makeToolError, type ToolError } from "../tool-error.ts"
 import type { Executed } from "../tool.ts"
 import type { CallContext, ContentBlock } from "./call.ts"
 
@@ -73,6 +74,23 @@ export const holdToBudget = (executed: Executed, call: CallContext, budget: Repl
       return { output: clipping.value as Executed["output"], text: noted, blocks, shortened }
     })
   )
+}
+
+/**
+ * Holds a failure to the same budget: messages quote arguments, which may be megabytes. What was left out is not kept,
+ * because the caller sent it.
+ */
+export const holdErrorToBudget = (error: ToolError, budget: ReplyBudget): ToolError => {
+  const { code, message, suggestion, details, retryable, output } = error
+  const told = { message, suggestion, details }
+  if (!exceeds([told, output], budget.bytes) || whyNoData([told, output]) !== undefined) return error
+  const kept = shorten(told, { ...budget, clipsTexts: true }).value as typeof told
+  return makeToolError(code, kept.message, {
+    ...(kept.suggestion !== undefined && { suggestion: kept.suggestion }),
+    ...(kept.details !== undefined && { details: kept.details }),
+    ...(retryable !== undefined && { retryable }),
+    ...(output !== undefined && { output: shorten(output, budget).value })
+  })
 }
 
 const noteOn = ({ parts, bytes, artifact }: Shortened): string => {

@@ -22,6 +22,22 @@ it("copy_path copies bytes, permissions and links of a directory, and undo takes
   expect(tools.workspace.exists("x")).toBe(false)
 })
 
+it.skipIf(process.platform === "win32")(
+  "copy_path leaves set-user-ID, set-group-ID and sticky bits behind",
+  async () => {
+    await using tools = await openTools({ "d/tool": "#!/bin/sh\n" })
+    const { root } = tools.workspace
+    chmodSync(join(root, "d/tool"), 0o7755)
+    for (const [from, to] of [
+      ["d/tool", "copy"],
+      ["d", "e"]
+    ]) {
+      expect(await tools.call("copy_path", { from, to })).toMatchObject({ ok: true })
+    }
+    expect(["copy", "e/tool"].map((path) => lstatSync(join(root, path)).mode & 0o7777)).toEqual([0o755, 0o755])
+  }
+)
+
 it("copy_path keeps every byte of a file", async () => {
   await using tools = await openTools()
   await fc.assert(

@@ -95,7 +95,8 @@ class Copy {
     this.bytes += size
     if (this.bytes > mostBytes) return tooMuch(`${mostBytes} bytes`)
     return Effect.flatMap(this.#plan.file(from), ({ content, mode }) =>
-      this.#plan.write(to, content, { mode, createDirectories: this.#createDirectories })
+      // Rights of a set-user-ID program were given to one file, not to copies of it.
+      this.#plan.write(to, content, { mode: mode & 0o777, createDirectories: this.#createDirectories })
     )
   }
 }

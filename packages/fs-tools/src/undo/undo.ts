@@ -44,6 +44,9 @@ const planned = Effect.fnUntraced(function* (
   return yield* workspace.previewUndo(yield* targetOf(target))
 })
 
+// Date.parse alone takes "call 3" for March 2001, and everything would be undone.
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/
+
 const targetOf = ({
   call,
   run,
@@ -56,7 +59,7 @@ const targetOf = ({
   }
   if (call !== undefined) return Effect.succeed({ call })
   if (since !== undefined) {
-    const time = Date.parse(since)
+    const time = isoTime.test(since) ? Date.parse(since) : Number.NaN
     return Number.isNaN(time)
       ? toolError("invalid_params", `parameter 'since': '${since}' is not a time`, {
           suggestion: "Give a date and time in ISO 8601, such as 2026-01-31T12:00:00Z."
