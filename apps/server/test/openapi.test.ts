@@ -16,7 +16,12 @@ interface Document {
 }
 
 it("says the truth about every route", async () => {
-  const running = await startServer()
+  const tokens = {
+    agent: "agent-token-of-the-test",
+    approver: "approver-token-of-the-test",
+    admin: "admin-token-of-the-test"
+  }
+  const running = await startServer({}, { tokens })
   const { send, post, call, server, base } = running
   const document = (await (await send("/openapi.json")).json()) as Document
   // Something to look at: a call on record, one that left a file behind, a rule, and an open question.
@@ -58,6 +63,7 @@ it("says the truth about every route", async () => {
     "POST /v1/links": {},
     "POST /v1/workspaces/{workspace}/calls/{step}/stop": {},
     "POST /v1/workspaces/{workspace}/agents/{agent}": { message: "wait" },
+    "POST /v1/workspaces/{workspace}/runs/{run}/replay": {},
     "POST /v1/workspaces/{workspace}/calls": { tool: "read_file", params: { path: "a.txt" } },
     "POST /v1/workspaces/{workspace}/previews": { tool: "write_file", params: { path: "a.txt", content: "" } },
     "POST /v1/workspaces/{workspace}/approvals/{id}": { approved: false, reason: "not today" },
@@ -71,6 +77,11 @@ it("says the truth about every route", async () => {
     "POST /v1/workspaces/{workspace}/simulations": {},
     "POST /v1/workspaces/{workspace}/terminals/{terminal}/input": { text: "typed\n" }
   }
+  const queries: Readonly<Record<string, string>> = {
+    "GET /login": `?code=${new URL(server.consoleLink()).searchParams.get("code")}`,
+    "DELETE /v1/workspaces/{workspace}/runs": "?before=2000-01-01T00:00:00Z"
+  }
+  const isForAdmins = new Set(["DELETE /v1/workspaces/{workspace}/runs"])
   const called: Array<string> = []
   const hasBranches = process.platform === "linux"
   if (hasBranches) await post(`${running.base}/branches`, { name: "merged" })
@@ -86,10 +97,13 @@ it("says the truth about every route", async () => {
     const branch = method === "DELETE" ? "dropped" : "merged"
     const known = { ...values, id, branch, ...(path.endsWith("/stop") && { step: stopped }) }
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name as keyof typeof known] ?? "")
-    const query = path === "/login" ? `?code=${new URL(server.consoleLink()).searchParams.get("code")}` : ""
+    const query = queries[`${method} ${path}`] ?? ""
     const as = operation.security === undefined ? undefined : "approver"
     const key = `${method} ${path}`
-    const headers = path.includes("mcp") ? { accept: "application/json, text/event-stream", ...session } : {}
+    const headers = {
+      ...(path.includes("mcp") && { accept: "application/json, text/event-stream", ...session }),
+      ...(isForAdmins.has(key) && { authorization: `Bearer ${tokens.admin}` })
+    }
     const response =
       operation.requestBody === undefined && !key.startsWith("POST")
         ? await send(`${filled}${query}`, as, { method, headers })

@@ -88,6 +88,14 @@ it("Bash cuts long output and names where all of it is", async () => {
   expect(rawOutputPath).toContain("stdout")
 })
 
+it("Read answers with at most 1 MiB of a file, and says where it goes on", async () => {
+  const { host } = await open({ "a.txt": `${"x".repeat(1023)}\n`.repeat(2000) })
+  const { text } = await host.call("Read", { file_path: "a.txt", allow_large: true })
+  expect(text.split("\n").at(-1)).toBe("<system-reminder>The file goes on: read it from offset 1025.</system-reminder>")
+  const rest = await host.call("Read", { file_path: "a.txt", offset: 1025, limit: 1 })
+  expect(rest.text).toBe(`1025\t${"x".repeat(1023)}`)
+})
+
 it("Read shows long lines whole, CRLF without the carriage return, and the empty line after the last", async () => {
   const { host } = await open({ "a.txt": `${"x".repeat(3_000)}\r\nend\r\n` })
   const { text } = await host.call("Read", { file_path: "a.txt" })

@@ -97,7 +97,8 @@ const behind = (kind: string, sandbox: NonNullable<TerminalHostOptions["sandbox"
       ({ run, artifacts }) =>
         Effect.gen(function* () {
           const { output, recording } = yield* run({ command: "echo $TERM" })
-          expect(output).toBe("xterm-256color\r\n")
+          // On a busy machine docker itself adds that the program was gone before it could be told the size.
+          expect(output.replace("failed to resize tty, using default size\r\n", "")).toBe("xterm-256color\r\n")
           const [header = ""] = Buffer.from(artifacts.get(String(recording)) ?? [])
             .toString()
             .split("\n")

@@ -14,6 +14,8 @@ import { inFileWords, worded } from "../worded.ts"
 
 /** A file beyond this is read in parts, unless the call says that it means all of it. */
 const mostBytes = 256 * 1024
+/** Most of a file in one answer. */
+const mostAnswered = 1024 * 1024
 const fingerprintUpTo = 64 * 1024 * 1024
 
 const imageTypes: Readonly<Record<string, string>> = {
@@ -101,7 +103,7 @@ const readText = Effect.fnUntraced(function* ({ file_path, offset, limit, allow_
   }
   const start = Math.max(1, Math.floor(offset ?? 1))
   const end = start + Math.max(1, Math.floor(limit ?? Number.MAX_SAFE_INTEGER)) - 1
-  const lines = yield* readLines(file_path, { start, end, anyEncoding: true, fingerprintUpTo })
+  const lines = yield* readLines(file_path, { start, end, maxBytes: mostAnswered, anyEncoding: true, fingerprintUpTo })
   const { info, text, keptLines } = lines
   const totalLines = lines.totalLines + (start > lines.totalLines ? yield* emptyLastLine(file_path, lines) : 0)
   if (info.fingerprint !== undefined) yield* rememberFile(info.path, info.fingerprint)
@@ -155,10 +157,10 @@ const rendered = ({ type, file }: Answer, { offset, limit }: Call): string => {
     )
   }
   const isToTheEnd = startLine + numLines > totalLines && (limit === undefined || numLines < limit)
-  return (isToTheEnd ? content : content.replace(/\r?\n$/, ""))
-    .split(/\r?\n/)
-    .map((line, index) => `${startLine + index}\t${line}`)
-    .join("\n")
+  const lines = (isToTheEnd ? content : content.replace(/\r?\n$/, "")).split(/\r?\n/)
+  const shown = lines.map((line, index) => `${startLine + index}\t${line}`).join("\n")
+  const isCut = startLine + numLines <= totalLines && (limit === undefined || numLines < limit)
+  return isCut ? `${shown}\n${reminder(`The file goes on: read it from offset ${startLine + numLines}.`)}` : shown
 }
 
 const reminder = (text: string): string => `<system-reminder>${text}</system-reminder>`
