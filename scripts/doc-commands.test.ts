@@ -63,6 +63,9 @@ beforeAll(() => {
   mkdirSync(join(home, "workspace/src"), { recursive: true })
   writeFileSync(join(home, "workspace/src/index.ts"), "export const greet = (name: string) => `Hello, ${name}`\n")
   writeFileSync(join(home, "workspace/README.md"), "# A project\n")
+  const cell = { cell_type: "code", execution_count: null, metadata: {}, outputs: [], source: [] }
+  const notebook = { cells: [cell, cell, cell, cell], metadata: {}, nbformat: 4, nbformat_minor: 4 }
+  writeFileSync(join(home, "workspace/analysis.ipynb"), JSON.stringify(notebook))
   mkdirSync(join(home, "project"))
 })
 afterAll(() => rmSync(home, { recursive: true }))
@@ -74,8 +77,8 @@ npm() { test "$1 $2" = "start --" || return 99; shift 2; haft "$@"; }`
 
 const run = (line: string) => {
   const env = { ...process.env, HOME: home, XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config") }
-  // Running a command needs a person's approval, and here is nobody to ask.
-  const asked = line.replace(/^haft call run_command .*/, "$& --dry-run")
+  // These need a person's approval, and here is nobody to ask.
+  const asked = line.replace(/^haft call (?:run_command|edit_notebook) .*/, "$& --dry-run")
   return spawnSync("sh", ["-c", `${functions}\n${asked}`], { cwd: join(home, "workspace"), env, encoding: "utf8" })
 }
 
@@ -121,6 +124,8 @@ describe("JSON of the docs", () => {
     packages: (config) => openedWith(config),
     secretPaths: (config) => openedWith(config),
     redactReplies: (config) => openedWith(config),
+    artifacts: (config) => openedWith(config),
+    server: (config) => openedWith(config),
     tool: (rule) => Rule.parse(rule),
     approved: (answer) => GateResponse.parse(answer),
     plugins: (config) => openedWith(config),
@@ -136,7 +141,7 @@ describe("JSON of the docs", () => {
   it.each(blocksOf("json"))("holds on $page: $code", async ({ code }) => {
     const json = JSON.parse(code) as Readonly<Record<string, unknown>>
     const reader = Object.keys(readers).find((key) => key in json)
-    expect(reader, "JSON of a kind that nobody reads").toBeDefined()
+    expect(reader, "no reader for JSON of this kind").toBeDefined()
     await readers[reader ?? ""]?.(json as never)
   })
 })

@@ -8,7 +8,7 @@ export const whenItFails = {
   cancelled: "the caller gave up, or the host ended",
   timeout: "it took longer than it may",
   internal_error: "the tool has a bug; the host's log has the cause",
-  journal_unavailable: "the record can't be written, and what is not on record does not run",
+  journal_unavailable: "the audit log can't be written, and an unaudited call does not run",
   out_of_resources: "the machine had no more memory, files or processes to give",
   unknown_outcome:
     "in a cluster: a member failed while the call ran, so it may have had effects or not; look before calling again",

@@ -55,5 +55,5 @@ it("goes on, and can be stopped, when the collector does not answer", async () =
 
 it("says which variable it can't read", async () => {
   withEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: "not an address" })
-  await expect(startServer()).rejects.toThrow(/^the variables of OpenTelemetry .*OTEL_EXPORTER_OTLP_ENDPOINT/)
+  await expect(startServer()).rejects.toThrow(/^invalid OTEL_\* environment variables: .*OTEL_EXPORTER_OTLP_ENDPOINT/)
 })

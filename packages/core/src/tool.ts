@@ -263,7 +263,7 @@ const prepareCall = <Input extends z.ZodObject, Output extends z.ZodObject, R, C
     return Effect.map(Effect.provideService(definition.execute(input), AttachedBlocks, attached), (raw) => {
       const output = answerOf(definition, raw)
       const text: unknown = definition.render?.(output, input) ?? JSON.stringify(output, null, 2)
-      if (typeof text !== "string") throw new TypeError(`what render makes is no text but ${typeof text}`)
+      if (typeof text !== "string") throw new TypeError(`render must return a string, not ${typeof text}`)
       const blocks = definition.blocks?.(output, input) ?? [{ type: "text", text }]
       return { output, text, blocks: attached.length === 0 ? blocks : [...blocks, ...attached] }
     })
@@ -284,7 +284,7 @@ const answerOf = <Input extends z.ZodObject, Output extends z.ZodObject, R>(
   const checked = output.safeParse(raw)
   if (checked.success) return checked.data
   const problems = plainIssues(checked.error).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
-  throw new TypeError(`what ${name} answered does not fit its output schema: ${problems.join("; ")}`)
+  throw new TypeError(`the output of ${name} does not match its output schema: ${problems.join("; ")}`)
 }
 
 const invalidParams = (error: z.ZodError, args: unknown): ToolError<"invalid_params"> => {

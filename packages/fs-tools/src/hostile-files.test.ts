@@ -46,7 +46,7 @@ describe("files that are not what they should be", () => {
     chmodSync(join(tools.workspace.root, "d"), 0o700)
   })
 
-  it("edits a long line and a file of many lines without trouble", async () => {
+  it("edits a very long line and a file of very many lines", async () => {
     await using tools = await openTools({
       long: `${"x".repeat(1_000_000)}HERE${"y".repeat(1_000_000)}`,
       many: { repeat: "line {n}\n", times: 200_000 }

@@ -67,7 +67,7 @@ it.each([
     "did not declare it",
     "other.txt",
     "errors",
-    expect.stringContaining("would change other.txt, which it was not judged by")
+    expect.stringContaining("refusing to change other.txt: the call did not declare it")
   ]
 ])("catches a file that is written by a tool that %s", async (_title, written, rule, problem) => {
   const writes = defineEffectTool({
@@ -98,7 +98,7 @@ it("catches a file that is written by a tool that names nothing", async () => {
   })
   expect(await problemsOf(writes, {})).toEqual(
     expect.arrayContaining([
-      { rule: "errors", problem: expect.stringContaining("would change other.txt, which it was not judged by") }
+      { rule: "errors", problem: expect.stringContaining("refusing to change other.txt: the call did not declare it") }
     ])
   )
 })

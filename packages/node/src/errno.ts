@@ -90,7 +90,7 @@ const openElsewhere = <const Code extends "permission_denied" | "write_failed">(
   })
 
 export const replacedMeanwhile = (given: string): ToolError<"symlink_blocked"> =>
-  makeToolError("symlink_blocked", `${given} was exchanged, for a link or from one, while it was used`, {
+  makeToolError("symlink_blocked", `${given} changed to or from a symbolic link during the call`, {
     suggestion: "Repeat the call once nothing else changes this path.",
     details: { path: given }
   })
@@ -215,7 +215,7 @@ export const secretPath = (path: string): ToolError<"secret_path"> =>
   })
 
 export const readOnlyRoot = (path: string, root: string): ToolError<"read_only_root"> =>
-  makeToolError("read_only_root", `${path} is in the root '${root}', which can only be read; nothing was changed`, {
+  makeToolError("read_only_root", `${path} is in the root '${root}', which is read-only; nothing was changed`, {
     suggestion: "Write to a root with write access, or copy the file there first.",
     details: { path, root }
   })
@@ -227,7 +227,7 @@ const permissionDenied = (given: string): ToolError<"permission_denied"> =>
   })
 
 const readOnlyDisk = (given: string): ToolError<"permission_denied"> =>
-  makeToolError("permission_denied", `${given} is on a disk that can only be read`, {
+  makeToolError("permission_denied", `${given} is on a read-only file system`, {
     suggestion: "Use a path on another disk, or ask for this one to be mounted for writing.",
     details: { path: given }
   })

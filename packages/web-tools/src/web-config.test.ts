@@ -21,7 +21,7 @@ describe("the list of allowed hosts", () => {
     [[], "example.com", false]
   ])("%j on %s: %s", (list, host, expected) => expect(isOnList(list, host)).toBe(expected))
 
-  it("spares the question, and shows the whole URL where it is asked", async () => {
+  it("allows listed hosts without asking, and shows the whole URL where it asks", async () => {
     await using server = await serve((_request, response) => response.end("x"))
     const named = [`docs.test:${server.port}`, `other.test:${server.port}`]
     await using host = await webHost(

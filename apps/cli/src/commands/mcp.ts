@@ -40,7 +40,7 @@ export const mcp: Subcommand = {
 // The reference filesystem server is given its directories as arguments, so a drop-in takes them there, too.
 const directoriesOf = ({ positionals, has }: Given): ReadonlyArray<string> => {
   if (positionals.length === 0 || !has("workspace")) return positionals
-  throw new UsageError("--workspace and a directory say the same thing. Give one of them.")
+  throw new UsageError("--workspace and a directory can't be combined. Give one of them.")
 }
 
 // The tools, if they are known before a host is open: with plugins, a dialect or packages of the user's own they are

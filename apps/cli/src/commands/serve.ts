@@ -150,7 +150,7 @@ const tokenGiven = async (given: Given): Promise<string | undefined> => {
   const file = given.value("token-file")
   const typed = given.value("token")
   if (file === undefined) return typed ?? process.env["HAFT_TOKEN"]
-  if (typed !== undefined) throw new UsageError("--token and --token-file are the same: give one of them")
+  if (typed !== undefined) throw new UsageError("--token and --token-file can't be combined. Give one of them.")
   const { readNamedFile } = await import("haft/internal")
   const content = await readNamedFile(file).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)

@@ -241,8 +241,8 @@ const byPolicy = (by: string) => ({ by, isAnswer: false })
 export const requireNetwork = (isWanted: boolean): Effect.Effect<void, ToolError<"approval_denied">> =>
   Network.use(({ closed }) =>
     isWanted && closed !== undefined
-      ? toolError("approval_denied", "this host allows commands no network", {
-          suggestion: `Do without, or ask the person who runs the host for a network policy: ${closed}.`,
+      ? toolError("approval_denied", "commands have no network on this host", {
+          suggestion: `Work without it, or ask the person who runs the host for a network policy: ${closed}.`,
           details: { by: "policy", parameter: "network" }
         })
       : Effect.void

@@ -190,7 +190,7 @@ describe("the road", () => {
     }).pipe(Effect.provide(host))
   })
 
-  it.effect("refuses what is no data, and has that on record", () =>
+  it.effect("refuses arguments that are not JSON data, and audits the refusal", () =>
     withHost(({ host, events }) =>
       Effect.gen(function* () {
         const endless: Record<string, unknown> = { word: "a" }
@@ -198,7 +198,7 @@ describe("the road", () => {
         const reply = yield* host.call("shout", endless)
         expect(reply.error).toMatchObject({
           code: "invalid_params",
-          message: "the parameters are no plain data: they have values more than 64 levels deep"
+          message: "the parameters are not JSON data: they have values more than 64 levels deep"
         })
         expect(events.map(({ type }) => type)).toEqual(["tool_call_started", "tool_call_finished"])
       })
@@ -221,7 +221,7 @@ describe("the road", () => {
         const reply = yield* host.call("broken", { how: "is starved" })
         expect(reply.error).toMatchObject({
           code: "out_of_resources",
-          message: "the machine had no more open files for this process while broken worked",
+          message: "the machine ran out of open files for this process during broken",
           retryable: true
         })
       })

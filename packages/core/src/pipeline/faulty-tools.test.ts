@@ -142,7 +142,7 @@ it.effect("a plugin whose start never ends, and can't be interrupted, is refused
     })
     const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(Host, hostOf(hangs))), { startImmediately: true })
     yield* TestClock.adjust("31 seconds")
-    expect((yield* Fiber.join(fiber)).message).toMatch(/^plugin hangs: it did not start within 30 seconds\. Mend it/)
+    expect((yield* Fiber.join(fiber)).message).toMatch(/^plugin hangs: it did not start within 30 seconds\. Fix it/)
   })
 )
 

@@ -16,7 +16,7 @@ export const exhaustedIn = (cause: unknown): string | undefined =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? resources[cause.code] : undefined
 
 export const outOfResources = ({ tool, id }: Call, missing: string): ToolError<"out_of_resources"> =>
-  makeToolError("out_of_resources", `the machine had no more ${missing} while ${tool} worked`, {
+  makeToolError("out_of_resources", `the machine ran out of ${missing} during ${tool}`, {
     suggestion: "Repeat the call once other work on this machine has ended.",
     details: { call: id },
     retryable: true

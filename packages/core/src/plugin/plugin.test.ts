@@ -82,7 +82,7 @@ describe("plugins", () => {
     )
   })
 
-  it("take none for an empty one where that will do", () => {
+  it("treat a missing configuration as an empty one where the schema allows it", () => {
     const config = z.strictObject({ greeting: z.string().default("Hello") })
     const plugin = definePlugin({ name: "greetings", version: "1.0.0", config, tools: [] })
     expect(use(plugin, undefined as never).name).toBe("greetings")

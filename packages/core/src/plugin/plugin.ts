@@ -140,7 +140,7 @@ const configuredBy = <R, Config, Types extends ToolTypes>(
     if (Layer.isLayer(configured.layer)) return configured
   } catch (cause) {
     if (isPluginError(cause)) throw cause
-    throw new PluginError(plugin.name, `it can't be configured: ${reasonOf(cause)}. Mend it, or leave it out.`, {
+    throw new PluginError(plugin.name, `it can't be configured: ${reasonOf(cause)}. Fix it, or leave it out.`, {
       cause
     })
   }

@@ -77,7 +77,7 @@ const startPlugin = Effect.fnUntraced(function* <R>(plugin: ConfiguredPlugin<R>,
   const scope = yield* Scope.make()
   const provided = yield* Layer.buildWithScope(plugin.layer, scope).pipe(
     within(startTimeout, () =>
-      refused(`it did not start within ${startTimeout}. Mend it, or start the host without it.`)
+      refused(`it did not start within ${startTimeout}. Fix it, or start the host without it.`)
     ),
     // A plugin must not put its own service in the place of the approver, or of another plugin's client.
     Effect.tap((made) => {

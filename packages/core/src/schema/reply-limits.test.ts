@@ -37,7 +37,7 @@ it.each([
   ["a property that throws", throwing, "they can't be read"],
   ["a proxy that throws", new Proxy({}, { ownKeys: trap, getPrototypeOf: trap }), "they can't be read"],
   ["a function", { a: () => 1 }, "they have a function in them"],
-  ["half a character", { a: "\udc69" }, "a text in them has half a character, a lone surrogate"],
+  ["half a character", { a: "\udc69" }, "a string in them has a lone surrogate"],
   ["a bigint", { a: 1n }, "they have a bigint in them"],
   ["a symbol", [Symbol("a")], "they have a symbol in them"],
   ["a date", { a: new Date(0) }, "they have an object of a class in them"],

@@ -30,7 +30,7 @@ export const plainData = (value: unknown): PlainData => {
     if (value === null || value === undefined || typeof value === "boolean") return value
     if (typeof value === "string") {
       // UTF-8 has no way to write half a character, so the text that runs would not be the text that was shown.
-      if (!value.isWellFormed()) throw new NoData("a text in them has half a character, a lone surrogate")
+      if (!value.isWellFormed()) throw new NoData("a string in them has a lone surrogate")
       return value
     }
     // Also infinity and NaN, which JSON can't say: the tool's schema refuses them, and names the parameter.
@@ -120,6 +120,6 @@ export const prepareWith = <R, Code extends ErrorCode>(
 ): Effect.Effect<PreparedCall<R, Code>, ToolError<"invalid_params">> =>
   problem === undefined
     ? tool.prepare(data, { lenient: isLenient })
-    : toolError("invalid_params", `the parameters are no plain data: ${problem}`, {
-        suggestion: "Send what JSON can say: texts, numbers, true, false, null, lists and objects of them."
+    : toolError("invalid_params", `the parameters are not JSON data: ${problem}`, {
+        suggestion: "Send JSON: strings, numbers, booleans, null, arrays and objects."
       })

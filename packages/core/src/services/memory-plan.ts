@@ -190,7 +190,7 @@ export const infoIn = (files: Files, given: string): Effect.Effect<FileInfo, Loo
 /** Where a path lands in a workspace in memory. */
 export const containIn = (path: string): Effect.Effect<string, ContainError> => {
   if (path.includes("\0")) return toolError("invalid_params", "a path can't contain a NUL character")
-  if (!path.isWellFormed()) return toolError("invalid_params", "a path can't contain half a character")
+  if (!path.isWellFormed()) return toolError("invalid_params", "a path can't contain a lone surrogate")
   // Paths in Windows' style that name a drive or climb are meant to leave, whatever they are here.
   if (/^(?:[A-Za-z]:[\\/]|\\)|\.\.\\|\\\.\.$/.test(path)) return outside(path)
   const parts: Array<string> = []

@@ -6,7 +6,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (content: Uint8Array) => new TextDecoder().decode(content)
 
 describe("OutputLog", () => {
-  it("is read from any cursor, as often as one likes", () => {
+  it("can be read again from any cursor", () => {
     const log = new OutputLog(1000)
     log.append(bytes("one "))
     log.append(bytes("two"))
@@ -78,7 +78,7 @@ describe("OutputLog", () => {
     expect(log.since(0, 1000, false)).toMatchObject({ text: "\uFFFD".repeat(4), cursor: 4 })
   })
 
-  it("takes a pinned cursor that is gone for none", () => {
+  it("treats a pinned cursor that was discarded as none", () => {
     const log = new OutputLog(4096)
     log.append(new Uint8Array(100_000).fill(0x61))
     log.pin(60_000)

@@ -85,6 +85,6 @@ const tooMany = (limit: number) =>
 
 const unknownProcess = (id: string) =>
   toolError("session_not_found", `there is no process '${id}'`, {
-    suggestion: "It was never started here, or ended a while ago. list_processes shows those that there are.",
+    suggestion: "It was never started, or ended a while ago. list_processes shows the others.",
     details: { session: id }
   })

@@ -21,7 +21,7 @@ const interpreters: Readonly<Record<CodeLanguage, { readonly names: string; read
 /** Runs code as a file in a directory of its own, with an interpreter that is looked up inside the sandbox. */
 export const runCode = Effect.fnUntraced(function* ({ language, code, args, ...rest }: CodeRequest) {
   if (code.includes("\0")) {
-    return yield* toolError("invalid_params", "parameter 'code': it holds a NUL character, which no program may")
+    return yield* toolError("invalid_params", "parameter 'code': contains a NUL character, which no program can")
   }
   const { names, file } = interpreters[language]
   const outcome = yield* runCommand({

@@ -44,7 +44,7 @@ export const checkWords = ({
   const total = lengths.reduce((sum, length) => sum + length + 9, 0)
   if (total > longestCommand) return tooLong(total, longestCommand)
   return words.some((word) => word.includes("\0"))
-    ? toolError("invalid_params", "the command holds a NUL character, which no program can be given")
+    ? toolError("invalid_params", "the command contains a NUL character, which no argument can")
     : Effect.void
 }
 

@@ -21,8 +21,7 @@ export const parsePatch = (patch: string): Effect.Effect<ReadonlyArray<PatchSect
 const refuseOtherText = (): Effect.Effect<never, ParseError> =>
   toolError(
     "patch_parse_error",
-    "the text is no patch: it has no '--- ' and '+++ ' lines, as a unified diff does, and does not begin with " +
-      "'*** Begin Patch'; nothing was changed",
+    "not a patch: expected a unified diff ('--- ' and '+++ ' lines) or '*** Begin Patch'; nothing was changed",
     {
       suggestion:
         "Send a diff such as `git diff` prints, with file headers and hunks, or sections between '*** Begin Patch' " +

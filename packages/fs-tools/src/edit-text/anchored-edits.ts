@@ -45,7 +45,7 @@ export const planAnchoredEdits = Effect.fnUntraced(function* (
     const last = yield* lineAt(endAnchor)
     if (last.index < first.index) {
       return yield* toolError("invalid_range", `${endAnchor} stands before ${anchor} in ${path}; nothing was changed`, {
-        suggestion: "Exchange anchor and end_anchor.",
+        suggestion: "Swap anchor and end_anchor.",
         details: { path }
       })
     }

@@ -79,7 +79,7 @@ describe("edit-text", () => {
     expect(result).toMatchObject({ edits: [{ replaced: 3 }] })
   })
 
-  it("takes $& and its like for text", async () => {
+  it("inserts $& and other replacement patterns literally", async () => {
     expect((await edit("x\n", [{ find: "x", replace: "$& $$ $1 $`" }])).text).toBe("$& $$ $1 $`\n")
   })
 
@@ -311,7 +311,7 @@ describe("edit-text", () => {
     expect(all.error).toMatchObject({ code: "file_too_large", details: { matches: 1_100_000 } })
   })
 
-  it("looks for texts that repeat themselves without losing time over it", async () => {
+  it("finds no match for long repetitive text before it times out", async () => {
     const file = "same same\n".repeat(50_000)
     const find = `nope\n${"same same\n".repeat(20_000)}`
     for (const text of [find, `${find}end`, find.replaceAll("\n", " \n")]) {

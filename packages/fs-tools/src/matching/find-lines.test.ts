@@ -21,7 +21,7 @@ it("LineIndex finds a run of lines wherever findLines does", () => {
   )
 })
 
-it("LineIndex finds lines that stand more often than it compares one by one", () => {
+it("LineIndex finds lines with more occurrences than it compares one by one", () => {
   const lines = Array.from({ length: 3000 }, (_, at) => (at === 2500 ? "x" : "a"))
   expect(allParts(LineIndex.inParts(lines)).find(["a", "a"], 2990)).toEqual(findLines(lines, ["a", "a"], 2990))
   expect(allParts(LineIndex.inParts(lines)).find(["a", "x", "a"])).toEqual([2499])

@@ -77,7 +77,7 @@ describe("the workspace's own configuration", () => {
     expect((await find()).config).toEqual({ ...here(), approval: "all" })
   })
 
-  it("is the workspace's where it is a link to somebody else's, and where what leads to it is one", async () => {
+  it("counts as the workspace's when it, or a directory on its path, is a symbolic link", async () => {
     workspace.put("../outside/haft.config.json", '{"approval":"all"}')
     symlinkSync("../outside/haft.config.json", `${workspace.root}/haft.config.json`)
     expect(await find()).toEqual({ config: here(), untrusted: `${workspace.root}/haft.config.json` })

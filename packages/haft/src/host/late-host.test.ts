@@ -48,7 +48,7 @@ it("has nothing to close where nobody opened it", async () => {
   await expect(late.dispose()).resolves.toBe(undefined)
 })
 
-it("says that it can't be opened to whoever calls and to whoever watches", async () => {
+it("reports a failed opening to callers and in `unusable`", async () => {
   const late = await openHostLater(configOf(workspace), [], () => Promise.reject(new Error("no room")))
   late.open()
   await expect(late.call("read_file", {})).rejects.toThrow("no room")

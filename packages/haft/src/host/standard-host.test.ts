@@ -95,7 +95,7 @@ it.each([
   await expect(openHost(config({ plugins: [plugin] }))).rejects.toThrow(problem)
 })
 
-it("asks whoever made the call, and takes silence for a no", async () => {
+it("asks the caller, and denies without an answer", async () => {
   await using host = await openHost(config({ plugins: [greetings] }))
   const args = { name: "Ada" }
   expect(await host.call("greet", args)).toMatchObject({ error: { code: "approval_denied" } })
@@ -212,7 +212,7 @@ it("examines the plugins too: those that can't be used, and those that are not w
 it("writes a new plugin only where nothing is", async () => {
   workspace.put("words/notes.txt", "mine")
   const plugin = { name: "words", haft: "1.0.0" }
-  await expect(newPlugin(plugin, workspace.root)).rejects.toThrow("there is something called words in")
+  await expect(newPlugin(plugin, workspace.root)).rejects.toThrow("words already exists in")
   expect(workspace.exists("words/package.json")).toBe(false)
   expect(await newPlugin({ ...plugin, name: "others" }, workspace.root)).toContain("others/contract.lock.json")
 })

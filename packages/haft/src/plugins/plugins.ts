@@ -52,7 +52,7 @@ export const newPlugin = async (plugin: NewPlugin, directory: string): Promise<R
     createDirectories: true
   }))
   if (await isTaken(directory, folder)) {
-    throw new ConfigError(`there is something called ${folder} in ${resolve(directory)} already. Choose another name.`)
+    throw new ConfigError(`${folder} already exists in ${resolve(directory)}. Choose another name.`)
   }
   await commitIn(directory, changes)
   return files.map(([path]) => `${folder}/${path}`)

@@ -24,7 +24,7 @@ export const otlpExporter: Layer.Layer<never> = Layer.suspend(() => {
 // A wrong variable is the user's mistake and no bug of haft's; the message names it.
 const unusable = (error: unknown): ConfigError => {
   const words = reasonOf(error).replaceAll(/\s+/g, " ")
-  return new ConfigError(`the variables of OpenTelemetry can't be used: ${words}`, { cause: error })
+  return new ConfigError(`invalid OTEL_* environment variables: ${words}`, { cause: error })
 }
 
 // OpenTelemetry's default exporter is OTLP; Effect's default is none.

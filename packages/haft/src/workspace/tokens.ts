@@ -129,7 +129,8 @@ export const tokensIn = (files: StateFilesService): Tokens => {
         if (tokens.some((other) => isInForce(other) && other.name === name)) {
           throw new ConfigError(`there is a token '${name}' already; revoke it, or choose another name`)
         }
-        if (tokens.some((other) => other.sha256 === sha256)) throw new ConfigError("this token is in use, or was")
+        if (tokens.some((other) => other.sha256 === sha256))
+          throw new ConfigError("this token is in use or was revoked; choose another")
         return [[...tokens, { ...token, sha256 }], undefined]
       })
       return { secret, token }

@@ -29,7 +29,7 @@ export const findProgram = ({ program, directory: given, env }: Command): string
     .map((place) => (place === "" ? (isAbsolute(program) ? program : join(directory, program)) : join(place, program)))
     .filter((path) => lookAt(path)?.isFile() === true)
   if (found.length === 0) throw notFound(program)
-  if (!found.some(isExecutable)) throw makeToolError("permission_denied", `'${program}' may not be executed`)
+  if (!found.some(isExecutable)) throw makeToolError("permission_denied", `'${program}' is not executable`)
   return program
 }
 

@@ -125,7 +125,7 @@ export class RunningProgram {
     }
     if (isUnknown(end) && this.#report === undefined && !this.#isStopped) {
       await this.#endAll(started)
-      throw makeToolError("sandbox_error", "the command was ended: what watched over it was killed")
+      throw makeToolError("sandbox_error", "the command was ended because its supervisor process was killed")
     }
     if (this.#missing !== undefined) {
       throw makeToolError("command_not_found", `there is no program '${this.#missing}' in the sandbox`)
@@ -228,6 +228,6 @@ const isUnknown = ({ exitCode, signal }: End): boolean => exitCode === null && s
 const couldNotStart = (command: Command, cause: unknown): unknown => {
   if (isErrno(cause, "ENOENT"))
     return makeToolError("command_not_found", `there is no program '${command.program}' here`)
-  if (isErrno(cause, "EACCES")) return makeToolError("permission_denied", `'${command.program}' may not be executed`)
+  if (isErrno(cause, "EACCES")) return makeToolError("permission_denied", `'${command.program}' is not executable`)
   return cause
 }

@@ -216,7 +216,7 @@ describe("the record", () => {
     )
     expect(error).toMatchObject({
       code: "journal_unavailable",
-      message: "the record can't be written: the file was removed; nothing was run"
+      message: "the audit log can't be written: the file was removed; nothing was run"
     })
     writeFileSync(join(base, "file"), "")
     const unopened = await Effect.runPromise(
@@ -299,7 +299,7 @@ describe("the record", () => {
     expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 6, ended: true })
   })
 
-  it("writes at once what is alone in its turn, and together what comes when the last turn had several", async () => {
+  it("writes a single event at once, and batches events when the last turn had several", async () => {
     const directory = newDirectory()
     const file = eventsOf(directory, "run1")
     const seen = await withJournal(
@@ -321,7 +321,7 @@ describe("the record", () => {
     expect(verifyJournal(file)).toMatchObject({ intact: true, events: 9, ended: true })
   })
 
-  it("tells whoever waits that it can't be written, and takes no more that could wait", async () => {
+  it("fails an awaited event when the file can't be written, and refuses further deferred ones", async () => {
     const directory = newDirectory()
     const failures = await withJournal(
       directory,
@@ -366,7 +366,7 @@ describe("the record", () => {
     expect(began).toEqual([Array(4).fill(true), Array(4).fill(false), Array(4).fill(false)])
   })
 
-  it("refuses an event that has no words, and no other of the same turn", async () => {
+  it("refuses an event that can't be serialized, and no other of the same batch", async () => {
     const directory = newDirectory()
     const wordless = { ...started(2), params: 1n }
     const failures = await withJournal(
@@ -425,7 +425,7 @@ describe("the record", () => {
     expect(verifyJournal(eventsOf(directory, "run1"))).toMatchObject({ intact: true, events: 3 })
   })
 
-  it("writes what waits when it is closed, and takes nothing afterwards", async () => {
+  it("flushes pending events when it is closed, and refuses later ones", async () => {
     const directory = newDirectory()
     const journal = await withJournal(
       directory,

@@ -211,6 +211,6 @@ const recording = <A>(work: () => A): Effect.Effect<A, ToolError<"journal_unavai
   Effect.try({ try: work, catch: unavailable })
 
 const unavailable = (cause: unknown): ToolError<"journal_unavailable"> =>
-  makeToolError("journal_unavailable", `the record can't be written: ${whyNotWritten(cause)}; nothing was run`, {
-    suggestion: "Make room in the host's state directory, or make it writable again."
+  makeToolError("journal_unavailable", `the audit log can't be written: ${whyNotWritten(cause)}; nothing was run`, {
+    suggestion: "Free disk space, or make the state directory writable."
   })

@@ -124,7 +124,7 @@ export const ownMounts = (
 const masks = (secrets: ReadonlyArray<string>, mask: string): ReadonlyArray<Mount> => {
   if (secrets.length > mostMasks) {
     throw makeToolError("sandbox_error", `the workspace has ${secrets.length} secret files, more than ${mostMasks}`, {
-      suggestion: "Except some of them in `secretPaths` of the configuration, or move them out of the workspace."
+      suggestion: "Exclude some of them in `secretPaths` of the configuration, or move them out of the workspace."
     })
   }
   // A mount over a name that is not there would make a file of that name in the workspace.
@@ -133,7 +133,7 @@ const masks = (secrets: ReadonlyArray<string>, mask: string): ReadonlyArray<Moun
   const unnamed = secrets.find((path) => path.includes("\uFFFD") && !present.includes(path))
   if (unnamed !== undefined) {
     throw makeToolError("sandbox_error", `the secret file ${unnamed} can't be masked: its name is not UTF-8`, {
-      suggestion: "Rename it, move it out of the workspace, or except it in `secretPaths` of the configuration."
+      suggestion: "Rename it, move it out of the workspace, or exclude it in `secretPaths` of the configuration."
     })
   }
   return present.map((path): Mount => ({ kind: "readable", path, from: mask }))

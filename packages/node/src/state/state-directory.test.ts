@@ -9,7 +9,7 @@ import { stateDirectory } from "./state-directory.ts"
 const workspaces = makeWorkspaces("state")
 afterAll(workspaces.remove)
 
-it("lies in the user's own state, apart for each workspace, and is nobody else's", () => {
+it("is below the user's state directory, one per workspace, readable by its owner alone", () => {
   const before = process.env["XDG_STATE_HOME"]
   process.env["XDG_STATE_HOME"] = join(workspaces.base, "home")
   try {

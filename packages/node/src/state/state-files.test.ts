@@ -53,7 +53,7 @@ describe("fileState", () => {
     )
   )
 
-  it.live("does not read what is no document: a pipe, a directory, more than any document has", () =>
+  it.live("refuses to read a pipe, a directory or a file over the size limit", () =>
     withState((state, directory) =>
       Effect.gen(function* () {
         spawnSync("mkfifo", [join(directory, "pipe")])

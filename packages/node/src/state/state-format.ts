@@ -49,7 +49,7 @@ export const readStateMark = (directory: string): StateMark | undefined => {
   }
   const mark = parsed(text)
   if (mark !== undefined) return mark
-  throw makeToolError("invalid_params", `${path} does not say a format`, {
+  throw makeToolError("invalid_params", `${path} has no format number`, {
     suggestion: `Write {"format":${stateFormat}} into it if a version of haft with that format made the directory.`,
     details: { settings: ["state"] }
   })

@@ -58,7 +58,7 @@ it.each(["", "{", "[]", "null", '{"format":"1"}', '{"format":0}', '{"format":1.5
   (content) => {
     const { root, directory } = newState()
     writeFileSync(join(directory, "format.json"), content)
-    expect(() => stateDirectory({ root, state: directory })).toThrow(/does not say a format/)
+    expect(() => stateDirectory({ root, state: directory })).toThrow(/has no format number/)
   }
 )
 
@@ -66,7 +66,7 @@ it("measures a state directory whose mark is damaged, and does not remove it", (
   const { directory } = newState()
   writeFileSync(join(directory, "format.json"), "{")
   expect(stateUsage(directory)).toMatchObject({ format: undefined, runs: 0 })
-  expect(() => removeState(directory)).toThrow(/does not say a format/)
+  expect(() => removeState(directory)).toThrow(/has no format number/)
   expect(existsSync(directory)).toBe(true)
 })
 

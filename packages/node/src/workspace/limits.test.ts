@@ -232,7 +232,7 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       expect(JSON.parse(replies)).toEqual([["b.txt created"], ["b.txt"], expect.stringMatching(/^no_history: /)])
     })
 
-    it("leaves no turn taken and no history of what did not happen", () => {
+    it("releases the commit lock and adds no undo history for a failed change", () => {
       const root = workspaces.make({})
       const state = `${root}.state`
       // Its entry in the history takes one block more, and its journal another.
@@ -308,9 +308,9 @@ describe.skipIf(process.platform === "win32")("what the machine does not allow (
       encoding: "utf8"
     })
     expect(JSON.parse(replies)).toEqual([
-      "permission_denied: disk/new.txt is on a disk that can only be read",
+      "permission_denied: disk/new.txt is on a read-only file system",
       ["small.txt created"],
-      "permission_denied: disk/small.txt is on a disk that can only be read"
+      "permission_denied: disk/small.txt is on a read-only file system"
     ])
     expect(readdirSync(`${root}.state/commits`)).toEqual([])
   })

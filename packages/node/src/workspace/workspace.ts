@@ -178,7 +178,7 @@ export const readOnlyWorkspace = Effect.fnUntraced(function* (
         closeRoot(root)
       })
   )
-  const noHistory = () => toolError("no_history", `${directory} is only read: it has no history`)
+  const noHistory = () => toolError("no_history", `${directory} is read-only, so it has no undo history`)
   const plan = Effect.die(new Error(`${directory} is only read`))
   return {
     ...readsOf(tree),

@@ -54,7 +54,7 @@ describe.concurrent("close_terminal", () => {
     )
   )
 
-  it.live("needs nobody's consent", () => {
+  it.live("needs no approval", () => {
     const approver = scriptedApprover(({ call }) => ({ approved: call.tool === "open_terminal" }))
     return withTerminals(
       ({ open, call, questions }) =>
@@ -189,7 +189,7 @@ describe.concurrent("list_terminals", () => {
     )
   )
 
-  it.live("counts what nobody has read yet", () =>
+  it.live("counts unread bytes", () =>
     withTerminals(({ open, call }) =>
       Effect.gen(function* () {
         yield* open({ command: "sleep 1; echo 12345678; cat", yield_time_ms: 250 })
@@ -204,7 +204,7 @@ describe.concurrent("list_terminals", () => {
     )
   )
 
-  it.live("asks nobody, and takes no parameters", () =>
+  it.live("needs no approval, and takes no parameters", () =>
     withTerminals(({ call, questions }) =>
       Effect.gen(function* () {
         expect((yield* call("list_terminals", {})).ok).toBe(true)

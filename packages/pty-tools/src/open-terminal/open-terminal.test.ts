@@ -126,7 +126,7 @@ describe.concurrent("open_terminal", () => {
     )
   )
 
-  it.live("shows bytes that are no text, NUL and control characters, without harm", () =>
+  it.live("returns NUL and control characters as they are, and invalid UTF-8 as U+FFFD", () =>
     withTerminals(({ run }) =>
       Effect.gen(function* () {
         const { output } = yield* run({ command: String.raw`printf 'a\000b\001\033\377z'` })

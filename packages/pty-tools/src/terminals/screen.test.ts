@@ -68,7 +68,7 @@ describe("the screen", () => {
     expect(answers).toEqual(["\u001B[1;3R", "\u001B[?7;1$y"])
   })
 
-  it("gives late answers to nobody", async () => {
+  it("does not answer a query when its view is read later", async () => {
     const { screen, print, answers } = screenOf()
     print('\u001BP$q"p\u001B\\')
     await screen.view()
@@ -85,7 +85,7 @@ describe("the screen", () => {
     }
   )
 
-  it("leaves the host its turns while it follows", async () => {
+  it("yields to the event loop while it parses output", async () => {
     const { screen, print } = screenOf()
     print("\u001B[4L\u001B[4M".repeat(50_000))
     let turns = 0

@@ -137,7 +137,7 @@ describe.concurrent("limits", () => {
     )
   )
 
-  it.live("close a terminal that nobody uses and that says nothing", () =>
+  it.live("close an idle terminal without output", () =>
     withTerminals(
       (host) =>
         Effect.gen(function* () {

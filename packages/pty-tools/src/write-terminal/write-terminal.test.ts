@@ -114,7 +114,7 @@ describe.concurrent("write_terminal", () => {
     )
   )
 
-  it.live("takes a long text without hanging, also when nobody reads it", () =>
+  it.live("accepts long input without hanging, also when the program does not read it", () =>
     withTerminals(({ open, write }) =>
       Effect.gen(function* () {
         const { terminal_id: id } = yield* open({ command: "sleep 100", yield_time_ms: 250 })
@@ -142,7 +142,7 @@ describe.concurrent("write_terminal", () => {
       )
   )
 
-  it.live("refuses to pile up text that a program never reads, and closes it all the same", () =>
+  it.live("refuses input beyond the buffer of a program that never reads, which can still be closed", () =>
     withTerminals(({ open, until, call }) =>
       Effect.gen(function* () {
         const { terminal_id, output } = yield* open({ command: "stty raw -echo; echo ready; sleep 1000" })

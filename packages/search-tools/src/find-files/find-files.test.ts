@@ -21,7 +21,7 @@ it("says what is wrong with a pattern beside the contract's words", async () => 
   expect(reply.error?.suggestion).toMatch(/^The problem: it has more than 3 \* or \( \) competing/u)
 })
 
-it("says so when there are directories it does not go down to", async () => {
+it("reports directories below max_depth that it skipped", async () => {
   const deep = { [`${"d/".repeat(21)}f`]: "", "d/f": "" }
   const found = await callIn(haft, deep, "find_files", { pattern: "**/f" })
   expect(found.text).toBe(

@@ -54,7 +54,7 @@ describe("lines", () => {
     ])
   })
 
-  it("count once however often they match", async () => {
+  it("count once, however many matches they have", async () => {
     const reply = await callIn(haft, { a: "xx x\nx\n" }, "search_text", { query: "x" })
     expect(placesOf(reply)).toEqual(["a:1", "a:2"])
   })
@@ -162,7 +162,7 @@ describe("files", () => {
     expect(router.wire).toEqual({ results: [{ file: "a", matches: [{ line_num: 1, line: "hit" }] }] })
   })
 
-  it("that turn binary late are binary all the same", async () => {
+  it("with a NUL byte late in their content count as binary", async () => {
     const late = Buffer.concat([Buffer.from("hit\n"), Buffer.alloc(300_000, "x\n"), Buffer.from([0])])
     const reply = await callIn(haft, { late, text: "hit" }, "search_text", { query: "hit" })
     expect(placesOf(reply)).toEqual(["text:1"])
@@ -215,7 +215,7 @@ describe("files", () => {
     expect(reply.error?.code).toBe("permission_denied")
   })
 
-  it("are told of when a pattern's files were looked for, whether or not there are any", async () => {
+  it("that could not be read are reported for a glob, with and without matches", async () => {
     for (const paths of [[], ["d/f"]]) {
       const reply = await callIn(
         haft,

@@ -128,7 +128,7 @@ describe("a page", () => {
     expect(isCut).toBe(true)
   })
 
-  it("that nobody waits for any more is given up", async () => {
+  it("whose call is cancelled fails instead of being parsed", async () => {
     const controller = new AbortController()
     const reading = Effect.runPromiseExit(
       readablePage({ bytes: Buffer.from("<div>".repeat(20_000)), contentType: "text/html", url }),

@@ -176,7 +176,7 @@ it("cuts a kept answer to what a later call may have", async () => {
   expect(wire).toMatchObject({ result: { content: "ans", truncated: true, from_cache: true } })
 })
 
-it("remembers redirects, and checks where they lead all the same", async () => {
+it("caches redirects, and still checks their targets", async () => {
   const { state } = kept()
   await using target = await counting({ "cache-control": "max-age=60" })
   await using server = await serve((_request, response) =>

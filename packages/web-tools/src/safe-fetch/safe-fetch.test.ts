@@ -171,7 +171,7 @@ describe("a response", () => {
     expect(code ?? value.body).toBe("hello")
   })
 
-  it("from nobody is a network error that says so", async () => {
+  it("from a closed port is NETWORK_ERROR with the reason", async () => {
     const closed = await text("gone")
     await closed[Symbol.asyncDispose]()
     const { reply } = await fetchFrom([closed], { url: closed.url })
@@ -228,7 +228,7 @@ describe("the deadline", () => {
     expect(code).toBe("timeout")
   })
 
-  it("covers the wait for a turn, and only so many requests reach a host at a time", async () => {
+  it("covers the time in the queue of a host, whose concurrent requests are limited", async () => {
     let running = 0
     let most = 0
     await using server = await serve((request, response) => {
@@ -368,7 +368,7 @@ describe("redirects", () => {
     expect(value.body).toBe(`GET ${expected} `)
   })
 
-  it("to a file are blamed on the page that redirects", async () => {
+  it("to a file: URL are refused, and the reason says that the page redirects", async () => {
     await using server = await redirecting(302, "file:///etc/passwd")
     const { code, reason } = await fetchFrom([server], { url: `${server.url}/start` })
     expect([code, reason]).toEqual([
@@ -476,7 +476,7 @@ describe("TLS", () => {
     expect(down.reason).toBe("it redirects from https to http")
   })
 
-  it("is refused with a server that nobody vouches for", async () => {
+  it("is refused with a server whose certificate is not trusted", async () => {
     const { server, names } = await secure()
     await using _ = server
     const { reason } = await fetchFrom(

@@ -55,7 +55,7 @@ export const safeFetch = (
     Effect.timeoutOrElse({
       duration: Duration.millis(timeoutMs),
       orElse: () =>
-        toolError("timeout", `${request.url.href} was not there after ${timeoutMs / 1000} seconds`, {
+        toolError("timeout", `${request.url.href} took longer than ${timeoutMs / 1000} seconds`, {
           suggestion: "Try again, with more time if the call allows it.",
           details: { url: request.url.href, timeout_ms: timeoutMs },
           retryable: true

@@ -296,7 +296,7 @@ describe("a search", () => {
     expect(["SEARCH_PROVIDER_MISSING", ...names].filter((name) => !message.includes(name))).toEqual([])
   })
 
-  it("that nobody answers is a failure that says so", async () => {
+  it("whose service does not answer fails with the reason", async () => {
     const server = await answering(200, "{}")
     await server[Symbol.asyncDispose]()
     expect((await searchOn(server, "brave")).reply.error).toMatchObject({

@@ -168,7 +168,7 @@ describe("envelope patches: form", () => {
   })
 
   it.each([
-    ["prose", "Please change the file so that it works.", /the text is no patch/],
+    ["prose", "Please change the file so that it works.", /not a patch/],
     ["a patch cut off before its end", "*** Begin Patch\n*** Add File: a\n+x\n", /last line of the patch/],
     [
       "two patches in one text",
@@ -479,7 +479,7 @@ describe("envelope patches: bytes", () => {
     expect(tools.workspace.bytes("a.txt")).toEqual(Buffer.from("\uFEFFone\r\n2 →\r\n", "utf16le"))
   })
 
-  it("takes $& and its like for text", async () => {
+  it("inserts $& and other replacement patterns literally", async () => {
     const { files } = await patch({ "a.txt": "x\n" }, ...update("a.txt", "@@", "-x", "+$& $1 $$ $`"))
     expect(files["a.txt"]).toBe("$& $1 $$ $`\n")
   })

@@ -45,11 +45,9 @@ export const parseUnifiedDiff = Effect.fnUntraced(function* (
 })
 
 const refuseOtherText = (): Effect.Effect<never, ParseError> =>
-  toolError(
-    "patch_parse_error",
-    "the text is no unified diff: it has no '--- ' and '+++ ' lines; nothing was changed",
-    { suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks." }
-  )
+  toolError("patch_parse_error", "not a unified diff: it has no '--- ' and '+++ ' lines; nothing was changed", {
+    suggestion: "Send a diff such as `diff -u` or `git diff` prints, with file headers and hunks."
+  })
 
 /** The patch's lines; a patch that came with colors, or with CRLF throughout, loses those. */
 const linesOf = (diff: string): ReadonlyArray<string> => {

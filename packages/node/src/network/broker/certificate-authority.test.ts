@@ -34,7 +34,7 @@ describe("a certificate authority", () => {
     expect(await handshake(authority, { host: "example.net" })).toBe("permitted subtree violation")
   })
 
-  it("is trusted by nobody who was not given its certificate", async () => {
+  it("is trusted only by clients that have its certificate", async () => {
     const [one, other] = [new CertificateAuthority(["a.test"]), new CertificateAuthority(["a.test"])]
     expect(await handshake(one, { host: "a.test", trusted: other })).not.toBe("trusted")
   })

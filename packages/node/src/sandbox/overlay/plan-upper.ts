@@ -126,7 +126,7 @@ const planLink = (
 
 const unnameable = (path: string): ToolError<"write_failed"> =>
   makeToolError("write_failed", `${path} is a link to a name that is not UTF-8; nothing was changed`, {
-    suggestion: "Let the command make no such link.",
+    suggestion: "Change the command so that it does not create this link.",
     details: { path }
   })
 

@@ -172,10 +172,15 @@ const listedPath = (root: Root, path: string): string | undefined =>
   ifThere(() => withResolved(root, path, (place) => place.path))
 
 const elsewhere = (path: string): ToolError =>
-  makeToolError("stale_file", `the call would change ${path}, which it was not judged by; nothing was changed`, {
-    suggestion: "Look where its paths lead by now, then repeat the call. A tool names all it changes in its touches.",
-    details: { path }
-  })
+  makeToolError(
+    "stale_file",
+    `refusing to change ${path}: the call did not declare it in its touches; nothing was changed`,
+    {
+      suggestion:
+        "Check whether a link on the path has changed, then repeat the call. A tool must declare every path it changes.",
+      details: { path }
+    }
+  )
 
 const stateNow = (view: View, given: string, symlinks: SymlinkPolicy, approved: string): string => {
   try {

@@ -71,7 +71,7 @@ describe("writing", () => {
     expect(leftovers(root)).toEqual([])
   })
 
-  it.each([true, false])("lets nobody see a file missing that is only changed (durable: %s)", async (durable) => {
+  it.each([true, false])("never makes a changed file disappear for readers (durable: %s)", async (durable) => {
     const root = workspaces.make({ "a.txt": "one", "d/b.txt": "two" })
     const seen: Array<string> = []
     const onStep = (): void => {
@@ -450,7 +450,7 @@ describe("undo", () => {
     expect(await undo(root)).toBe("no_history")
   })
 
-  it("takes back a mode that the call changed, and leaves alone one that somebody else changed since", async () => {
+  it("restores a mode that the call changed, and keeps one that another program changed since", async () => {
     const root = workspaces.make({ "a.txt": "a", "b.txt": "b" })
     await commit(root, [write("a.txt", "1", { mode: 0o755 }), write("b.txt", "2")], inCall("c1"))
     chmodSync(join(root, "b.txt"), 0o700)
@@ -601,7 +601,7 @@ describe("undo", () => {
     expect(contentsOf(root)).toEqual({ d: null, "d/a.txt": "a", "d/e": null, "d/e/b.txt": "b" })
   })
 
-  it("leaves a directory that somebody else put something into, and does not say that it went", async () => {
+  it("keeps a directory that another program has added files to, and does not report it as removed", async () => {
     const root = workspaces.make({})
     await commit(root, [write("d/e/a.txt", "a", { createDirectories: true })], inCall("c1"))
     writeFileSync(join(root, "d/theirs.txt"), "theirs")
@@ -805,7 +805,7 @@ describe("odd moments", () => {
     expect(await inWorkspace(root, (workspace) => outcome(workspace.undo()))).toBe("no_history")
   })
 
-  it("takes over the turn of a process that is gone, and waits for one that lives", async () => {
+  it("takes over the commit lock of a dead process, and waits for a living one", async () => {
     const root = workspaces.make({ "a.txt": "a" })
     mkdirSync(`${root}.state/turn`, { recursive: true })
     for (const name of ["999999999.1.gone", "999999998.1.gone"]) writeFileSync(`${root}.state/turn/${name}`, "")

@@ -159,7 +159,7 @@ describe.each(operations)("%s of 400 files", (_name, { before, work, after }) =>
       })
     ))
 
-  it("is whole or has not happened when it is interrupted at any turn", { timeout: 120_000 }, async () => {
+  it("is atomic when it is interrupted at any turn of the event loop", { timeout: 120_000 }, async () => {
     const done = JSON.stringify(Object.keys(files).map(after))
     for (const turn of [2, 6, 12]) {
       await inWorkspace((workspace, read) =>

@@ -280,8 +280,8 @@ const namesOf = (root: Root, given: string): Array<string> => {
     })
   }
   if (!given.isWellFormed()) {
-    throw makeToolError("invalid_params", "a path can't contain half a character", {
-      suggestion: "Write the whole character, or leave it out: no file has half of one in its name."
+    throw makeToolError("invalid_params", "a path can't contain a lone surrogate", {
+      suggestion: "Send the whole character, or remove it."
     })
   }
   if (looksLikeWindows(given) || isOnDrive(given)) throw outside(given)
@@ -358,7 +358,7 @@ const inNoRoot = (given: string, named: NamedRoots): ToolError<"path_outside_wor
 
 // Listings leave such names out, and a commit that was cut short removes them.
 const reserved = (given: string): ToolError<"invalid_params"> =>
-  makeToolError("invalid_params", `${given} has a name that commits use for a moment`, {
+  makeToolError("invalid_params", `${given} has a name that haft reserves for temporary files`, {
     suggestion: "Choose another name.",
     details: { path: given }
   })

@@ -93,7 +93,7 @@ describe.each(containments)("a path that a call has contained, with %s,", (conta
     expect(texts).toEqual(["symlink_blocked", "before", "symlink"])
   })
 
-  it("is let go of when the turn ends, when others are contained and when the workspace is closed", async () => {
+  it("is released at the end of the event loop turn, when other paths are contained and when the workspace is closed", async () => {
     await inCalls((workspace, as) =>
       Effect.gen(function* () {
         const calls = Array.from({ length: 64 }, () => as())

@@ -173,7 +173,7 @@ function* fingerprintInTurns(content: RepeatableContent): Work<string> {
 
 const gone = (state: string): ToolError<"no_history"> =>
   makeToolError("no_history", "the earlier content is not kept any more; nothing was changed", {
-    suggestion: "Bring it back from version control or a copy.",
+    suggestion: "Restore it from version control or a backup.",
     details: { state }
   })
 

@@ -110,7 +110,7 @@ function* planUndo(history: History, what: What): Work<UndoPlan> {
   const large = entries.find(({ tooLarge }) => tooLarge === true)
   if (large !== undefined) {
     throw makeToolError("no_history", `what call ${large.call} replaced was too large to keep, so it can't be undone`, {
-      suggestion: "Bring it back from version control or a copy.",
+      suggestion: "Restore it from version control or a backup.",
       details: { call: large.call }
     })
   }
