@@ -73,7 +73,7 @@ describe.each(quadrants)("MCP $era over $transport", (quadrant) => {
     const { client } = await connect(quadrant)
     expect(client.getNegotiatedProtocolVersion()).toBe(quadrant.era)
     expect(client.getServerVersion()).toMatchObject({ name: "haft", version: "1.2.3" })
-    expect(client.getInstructions()).toContain("relative to one workspace directory")
+    expect(client.getInstructions()).toContain("Relative paths begin at the root of the workspace")
     expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: false } })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(["word_shout", "save", "steps"])
