@@ -52,7 +52,7 @@ const fromJson = (text: string, where: string): unknown => {
   if (text.trim() === "") throw new UsageError(`there is nothing in ${where}. ${forms}`)
   const value = parsed(text, where)
   const repeated = repeatedKey(text)
-  if (repeated !== undefined) throw new UsageError(`${where} has the key "${repeated}" twice in one object`)
+  if (repeated !== undefined) throw new UsageError(`duplicate key "${repeated}" in ${where}`)
   return value
 }
 

@@ -142,7 +142,10 @@ describe("haft", () => {
     [["call"], "missing tool name"],
     [["tools", "--dialect", "hafd"], "--dialect is one of haft, agentbench"],
     [["call", "read_file", "{path:"], "can't be read as JSON"],
-    [["call", "read_file", '{"path":"a","lines":[{"path":1}],"pa\\u0074h":"b"}'], `the key "path" twice in one object`],
+    [
+      ["call", "read_file", '{"path":"a","lines":[{"path":1}],"pa\\u0074h":"b"}'],
+      `duplicate key "path" in the arguments`
+    ],
     [["call", "read_file", "@/nowhere.json"], "/nowhere.json can't be read: there is no such file"],
     [["call", "read_file", "-"], "there is nothing in standard input"],
     [["tools", "--config", "/nowhere.json"], "/nowhere.json can't be loaded: there is no such file"],

@@ -23,7 +23,7 @@ it("copy_path copies bytes, permissions and links of a directory, and undo takes
 })
 
 it.skipIf(process.platform === "win32")(
-  "copy_path leaves set-user-ID, set-group-ID and sticky bits behind",
+  "copy_path leaves set-user-ID, set-group-ID and sticky bits behind (not on this platform)",
   async () => {
     await using tools = await openTools({ "d/tool": "#!/bin/sh\n" })
     const { root } = tools.workspace
