@@ -20,28 +20,28 @@ import { type LoopbackRegistry, type Manifest, openLoopbackRegistry } from "./lo
 
 /** The most kilobytes a packed package may have: a third more than it needs, so that an accidental file is noticed. */
 const budgets: Readonly<Record<string, number>> = {
-  "@haft/adapters": 122,
-  "@haft/approval": 170,
-  "@haft/cluster": 110,
-  "@haft/core": 275,
+  "@haft/adapters": 160,
+  "@haft/approval": 210,
+  "@haft/cluster": 120,
+  "@haft/core": 360,
   "@haft/dialect-anthropic": 50,
-  "@haft/dialect-claude-code": 60,
+  "@haft/dialect-claude-code": 66,
   "@haft/dialect-codex": 40,
   "@haft/dialect-gemini-cli": 50,
   "@haft/dialect-mcp-filesystem": 40,
   "@haft/dialect-openai": 25,
   "@haft/dialects": 20,
-  "@haft/exec-tools": 115,
-  "@haft/fs-tools": 270,
-  "@haft/git-tools": 30,
-  "@haft/node": 660,
+  "@haft/exec-tools": 140,
+  "@haft/fs-tools": 370,
+  "@haft/git-tools": 36,
+  "@haft/node": 870,
   "@haft/project-tools": 20,
-  "@haft/pty-tools": 80,
-  "@haft/search-tools": 105,
-  "@haft/testing": 118,
-  "@haft/web-tools": 100,
+  "@haft/pty-tools": 82,
+  "@haft/search-tools": 148,
+  "@haft/testing": 144,
+  "@haft/web-tools": 118,
   // With the bundled command and the console.
-  haft: 2600
+  haft: 2900
 }
 
 /** The compilers that a consumer may have, from the lowest that is supported. */
