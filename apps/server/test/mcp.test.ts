@@ -252,6 +252,19 @@ const openSession = async ({ post }: Running, as: "agent" | "approver" = "agent"
   return { ...headers, "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" }
 }
 
+it("closes the oldest session of a client that opens too many, and none of another's", async () => {
+  const running = await startServer()
+  const others = await openSession(running, "approver")
+  const first = await openSession(running)
+  for (let count = 0; count < 100; count++) await openSession(running)
+  const statusOf = async (headers: Record<string, string>, as: "agent" | "approver") => {
+    const response = await running.post("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" }, as, { headers })
+    await response.text()
+    return response.status
+  }
+  expect([await statusOf(first, "agent"), await statusOf(others, "approver")]).toEqual([404, 200])
+})
+
 it.each(["tools/list", "tools/call", "ping"])("keeps a session to the token that opened it (%s)", async (method) => {
   const running = await startServer()
   const headers = await openSession(running)
