@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
@@ -113,6 +113,24 @@ it("follows the rules in its state directory, from one call to the next, and den
   expect(await greetWith(rule("deny"))).toBe("the call was not approved: rule r forbids it")
   expect(await greetWith("{")).toMatch(/the approval rules can't be read, so nothing is allowed: it is not JSON/)
   expect((await host.call("read_file", { path: "a.txt" })).ok).toBe(false)
+})
+
+it.skipIf(process.platform !== "linux")("says that the workspace was deleted, instead of listing nothing", async () => {
+  await using host = await openHost(config({ approval: "all", sandbox: "none" }))
+  rmSync(workspace.root, { recursive: true })
+  const calls = {
+    list_dir: {},
+    find_files: { pattern: "*" },
+    search_text: { query: "one" },
+    run_command: { command: "true" }
+  } as const
+  for (const [tool, input] of Object.entries(calls)) {
+    const reply = await host.call(tool, input)
+    expect([tool, reply.ok, reply.text]).toEqual([tool, false, expect.stringContaining("the workspace was deleted")])
+  }
+  for (const tool of ["read_file", "write_file"]) {
+    expect(await host.call(tool, { path: "b.txt", content: "b" })).toMatchObject({ ok: false })
+  }
 })
 
 it("denies everything that needs approval when it is told to", async () => {

@@ -58,13 +58,20 @@ const atMost = (maxBytes: number): number => Math.min(maxBytes, maximumRead)
 const mostResolutions = 10
 
 /** Resolves a path again when a link on the way vanished between looking at it and reading it. */
-const resolveSteadily = (given: string, resolve: () => string): string => {
+const resolveSteadily = (root: Root, given: string, resolve: () => string): string => {
   for (let left = mostResolutions; left > 0; left--) {
     try {
       return resolve()
     } catch (error) {
       if (!isToolError(error) || error.code !== "file_not_found") throw error
     }
+  }
+  // A directory that was deleted has no name left.
+  if (root.held.lookAgain?.().nlink === 0) {
+    throw makeToolError("symlink_blocked", "the workspace was deleted while it was open", {
+      suggestion: "Create the directory again, and restart the host.",
+      details: { path: given }
+    })
   }
   throw makeToolError("symlink_blocked", `${given} could not be resolved: a link on the way keeps changing`, {
     suggestion: "Repeat the call when the link no longer changes.",
@@ -137,7 +144,7 @@ export const readsOf = ({ root, kept, secrets }: ReadableTree): WorkspaceReads =
     ...(root.links !== undefined && { links: root.links }),
     contain: (given) =>
       CurrentCall.use((call) =>
-        root.reads.shared(attempt(containCodes, () => resolveSteadily(given, () => kept.resolve(call, given))))
+        root.reads.shared(attempt(containCodes, () => resolveSteadily(root, given, () => kept.resolve(call, given))))
       ),
     isSecret: (path) => secrets.isSecret(path),
     secretFiles: () => secrets.present(),
