@@ -298,6 +298,23 @@ describe("haft tools", () => {
     const tools = JSON.parse(stdout) as Array<{ name: string }>
     expect(tools.find(({ name }) => name.includes("read"))).toMatchObject(expected)
   })
+
+  it("exports the tools that a vendor's API knows by a type by that type", async () => {
+    const exported = async (name: string): Promise<ReadonlyArray<object>> => {
+      const { stdout } = await haft(inWorkspace("tools", "--format", name, "--dialect", name))
+      return JSON.parse(stdout) as ReadonlyArray<object>
+    }
+    expect(await exported("openai")).toEqual(
+      expect.arrayContaining([{ type: "shell", environment: { type: "local" } }, { type: "apply_patch" }])
+    )
+    expect(await exported("anthropic")).toEqual(
+      expect.arrayContaining([
+        { type: "bash_20250124", name: "bash" },
+        { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
+        { type: "memory_20250818", name: "memory" }
+      ])
+    )
+  })
 })
 
 describe("haft doctor", () => {

@@ -13,7 +13,7 @@ export const tools: Subcommand = {
   },
   examples: ["haft tools", "haft tools --dialect agentbench --format openai"],
   run: (given) =>
-    withHost(given, {}, async ({ tools }) => {
+    withHost(given, {}, async ({ tools, dialect }) => {
       const format = given.value("format") ?? (given.has("json") ? "json" : "table")
       if (format === "table") {
         // The words of a plugin, or of an MCP server behind it, may contain anything.
@@ -28,7 +28,7 @@ export const tools: Subcommand = {
         return 0
       }
       const { exportTools } = await import("haft/internal")
-      printJson(exportTools(tools, format as "json" | "openai" | "anthropic" | "gemini" | "mcp"))
+      printJson(exportTools(tools, format as "json" | "openai" | "anthropic" | "gemini" | "mcp", dialect.name))
       return 0
     })
 }

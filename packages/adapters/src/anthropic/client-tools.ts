@@ -6,6 +6,7 @@ import type { OpenHost, PromiseCallOptions } from "@haft/core/promise"
 import { anthropicTool } from "../tool-list/export-tools.ts"
 import { legalNames } from "../tool-list/names.ts"
 import { listedTools } from "../tool-list/shown-tools.ts"
+import { anthropicTypes } from "../tool-list/vendor-types.ts"
 import type { AnthropicTools } from "./messages.ts"
 
 /** Properties of a tool definition that say how the API treats the tool. */
@@ -24,13 +25,6 @@ export interface ClientToolOptions {
   /** Whom the host asks where its policy asks. */
   readonly ask?: PromiseCallOptions["ask"]
 }
-
-/** Tools whose schema the API knows by a type, by their names in the dialect `anthropic`. */
-const clientTypes = {
-  bash: "bash_20250124",
-  str_replace_based_edit_tool: "text_editor_20250728",
-  memory: "memory_20250818"
-} as const
 
 /**
  * Client tools of Anthropic's API on a host in the dialect `anthropic`: `bash`, the text editor and `memory` by their
@@ -89,9 +83,9 @@ const definitionOf = (
   name: string,
   { maxCharacters }: ClientToolOptions
 ): object => {
-  const type = dialect.name === "anthropic" ? clientTypes[name as keyof typeof clientTypes] : undefined
+  const type = dialect.name === "anthropic" ? anthropicTypes[name as keyof typeof anthropicTypes] : undefined
   if (type === undefined) return anthropicTool(tool, name)
-  const isEditor = type === clientTypes.str_replace_based_edit_tool
+  const isEditor = type === anthropicTypes.str_replace_based_edit_tool
   return { type, name, ...(isEditor && maxCharacters !== undefined && { max_characters: maxCharacters }) }
 }
 

@@ -13,6 +13,7 @@ import type {
 } from "openai/resources/responses/responses"
 
 import { legalNames } from "../tool-list/names.ts"
+import { openaiTypes } from "../tool-list/vendor-types.ts"
 import { type OpenAIOptions, openaiTools } from "./functions.ts"
 
 /** Grammar of the only argument of a custom tool. */
@@ -43,11 +44,7 @@ export type LocalToolOutput =
   | ResponseInputItem.ShellCallOutput
   | ResponseInputItem.ApplyPatchCallOutput
 
-/** Tools that the API knows by a type, by their names in the dialect `openai`. */
-const localTypes: Readonly<Record<string, Tool>> = {
-  shell: { type: "shell", environment: { type: "local" } },
-  apply_patch: { type: "apply_patch" }
-}
+const localTypes: Readonly<Record<string, Tool>> = openaiTypes
 
 /**
  * A host's tools for the Responses API: `shell` and `apply_patch` of the dialect `openai` by their types, tools with a

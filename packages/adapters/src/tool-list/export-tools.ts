@@ -2,19 +2,27 @@ import type { JsonSchema, ToolDescription } from "@haft/core"
 
 import { mcpTool } from "../mcp/tool.ts"
 import { legalNames } from "./names.ts"
+import { vendorTool } from "./vendor-types.ts"
 
 export const exportFormats = ["json", "openai", "anthropic", "gemini", "mcp"] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 /**
  * The tools that models are shown, in the format of an API and with names that it accepts. `json` is haft's own format,
- * which has everything, deferred tools too.
+ * which has everything, deferred tools too. Tools of the `openai` and `anthropic` dialects that the vendor's own API knows
+ * by a type are exported by that type.
  */
-export const exportTools = (tools: ReadonlyArray<ToolDescription>, format: ExportFormat): ReadonlyArray<object> => {
+export const exportTools = (
+  tools: ReadonlyArray<ToolDescription>,
+  format: ExportFormat,
+  dialect?: string
+): ReadonlyArray<object> => {
   // A copy has the schemas as values; a host's own descriptions make them by getters.
   if (format === "json") return tools.map((tool) => ({ ...tool }))
   const { legal } = legalNames(tools.map(({ name }) => name))
-  return tools.filter(({ deferred }) => deferred !== true).map((tool) => shapes[format](tool, legal(tool.name)))
+  return tools
+    .filter(({ deferred }) => deferred !== true)
+    .map((tool) => vendorTool(format, dialect, tool.name) ?? shapes[format](tool, legal(tool.name)))
 }
 
 /** A function as OpenAI's Responses API and most others of its kind describe it. */
