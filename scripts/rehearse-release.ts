@@ -295,6 +295,8 @@ async function run(
   { env = environment(), input = "" }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {}
 ): Promise<string> {
   const child = spawn(program, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"] })
+  // A program may end without having read its input.
+  child.stdin.on("error", () => {})
   child.stdin.end(input)
   let stdout = ""
   let all = ""
